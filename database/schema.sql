@@ -521,6 +521,25 @@ grant usage on schema auth to service_role;
 
 -- Schema public
 
+create table public.access_tokens (
+  user_id uuid not null,
+  id uuid not null default gen_random_uuid(),
+  name text not null,
+  scopes text[] not null,
+  token_hash bytea not null,
+  time_zone text,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone not null,
+  last_used_at timestamp with time zone,
+  constraint access_tokens_hash_length CHECK ((octet_length(token_hash) = 32)),
+  constraint access_tokens_known_scopes CHECK ((((cardinality(scopes) >= 1) AND (cardinality(scopes) <= 2)) AND (scopes <@ ARRAY['append'::text, 'read'::text]))),
+  constraint access_tokens_name_length CHECK (((char_length(name) >= 1) AND (char_length(name) <= 60))),
+  constraint access_tokens_zone_length CHECK ((char_length(time_zone) <= 64)),
+  constraint access_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
+  constraint access_tokens_pkey PRIMARY KEY (user_id, id),
+  constraint access_tokens_token_hash_key UNIQUE (user_id, token_hash)
+);
+
 create table public.analyses (
   user_id uuid not null,
   id uuid not null default gen_random_uuid(),
@@ -564,12 +583,48 @@ create table public.analysis_runs (
   constraint analysis_runs_pkey PRIMARY KEY (user_id, kind, key)
 );
 
+create table public.appended_items (
+  user_id uuid not null,
+  key text not null,
+  items_hash text not null,
+  date date not null,
+  revision integer not null,
+  created_at timestamp with time zone not null default now(),
+  constraint appended_items_hash_length CHECK ((char_length(items_hash) = 43)),
+  constraint appended_items_key_length CHECK (((char_length(key) >= 1) AND (char_length(key) <= 200))),
+  constraint appended_items_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
+  constraint appended_items_pkey PRIMARY KEY (user_id, key)
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02);
+
 create table public.coach_reader (
   only_one boolean not null default true,
   name text not null,
   since timestamp with time zone not null default now(),
   constraint coach_reader_only_one CHECK (only_one),
   constraint coach_reader_pkey PRIMARY KEY (only_one)
+);
+
+create table public.connect_requests (
+  code_hash bytea not null,
+  user_code text,
+  client_name text not null,
+  scopes text[] not null,
+  slack_team text,
+  slack_user text,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone not null,
+  poll_seconds smallint not null default 5,
+  polled_at timestamp with time zone,
+  approved_by uuid,
+  token_days smallint,
+  time_zone text,
+  denied_at timestamp with time zone,
+  constraint connect_requests_hash_length CHECK ((octet_length(code_hash) = 32)),
+  constraint connect_requests_name_length CHECK (((char_length(client_name) >= 1) AND (char_length(client_name) <= 60))),
+  constraint connect_requests_whole CHECK (((user_code IS NULL) = ((slack_team IS NOT NULL) AND (slack_user IS NOT NULL)))),
+  constraint connect_requests_approved_by_fkey FOREIGN KEY (approved_by) REFERENCES auth.users(id) ON DELETE CASCADE,
+  constraint connect_requests_pkey PRIMARY KEY (code_hash),
+  constraint connect_requests_user_code_key UNIQUE (user_code)
 );
 
 create table public.document_links (
@@ -836,6 +891,21 @@ create table public.reviews (
   constraint reviews_pkey PRIMARY KEY (user_id, id)
 );
 
+create table public.slack_links (
+  team_id text not null,
+  slack_user text not null,
+  user_id uuid not null,
+  name text not null,
+  time_zone text,
+  created_at timestamp with time zone not null default now(),
+  constraint slack_links_name_length CHECK (((char_length(name) >= 1) AND (char_length(name) <= 60))),
+  constraint slack_links_team_length CHECK (((char_length(team_id) >= 1) AND (char_length(team_id) <= 40))),
+  constraint slack_links_user_length CHECK (((char_length(slack_user) >= 1) AND (char_length(slack_user) <= 40))),
+  constraint slack_links_zone_length CHECK ((char_length(time_zone) <= 64)),
+  constraint slack_links_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
+  constraint slack_links_pkey PRIMARY KEY (team_id, slack_user)
+);
+
 create view public.deleted_days with (security_invoker=true) as
  SELECT user_id,
     date,
@@ -873,6 +943,9 @@ CREATE INDEX analyses_by_input ON public.analyses USING btree (user_id, kind, in
 CREATE INDEX analyses_of_day ON public.analyses USING btree (user_id, date, created_at DESC) WHERE (date IS NOT NULL);
 CREATE INDEX analyses_of_period ON public.analyses USING btree (user_id, period_to) WHERE (kind = 'trend'::text);
 CREATE INDEX analysis_runs_by_day ON public.analysis_runs USING btree (counted_on);
+CREATE INDEX appended_items_by_age ON public.appended_items USING btree (created_at);
+CREATE INDEX connect_requests_expired ON public.connect_requests USING btree (expires_at);
+CREATE INDEX connect_requests_of_user ON public.connect_requests USING btree (approved_by) WHERE (approved_by IS NOT NULL);
 CREATE INDEX document_links_by_document ON public.document_links USING btree (user_id, document_id);
 CREATE INDEX document_links_by_expiry ON public.document_links USING btree (expires_at);
 CREATE INDEX document_links_by_review ON public.document_links USING btree (user_id, review_id);
@@ -889,6 +962,7 @@ CREATE UNIQUE INDEX plan_changes_granted_once ON public.plan_changes USING btree
 CREATE INDEX profiles_paid_until ON public.profiles USING btree (access_valid_until) WHERE (subscription_plan = 'premium'::text);
 CREATE INDEX reminder_schedule_due ON public.reminder_schedule USING btree (due_at);
 CREATE INDEX reviews_newest_first ON public.reviews USING btree (user_id, created_at DESC);
+CREATE INDEX slack_links_of_user ON public.slack_links USING btree (user_id);
 
 CREATE OR REPLACE FUNCTION public.allow_only_erasure()
  RETURNS trigger
@@ -938,6 +1012,12 @@ begin
   return new;
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION public.can_append()
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+RETURN COALESCE(('append'::text = ANY (string_to_array(public.token_scopes(), ' '::text))), true);
 
 CREATE OR REPLACE FUNCTION public.drops_most_items(before text, after text)
  RETURNS boolean
@@ -1500,6 +1580,12 @@ BEGIN ATOMIC
                    WHERE ((entry_versions_1.user_id = thin_versions.of_user) AND (entry_versions_1.date = thin_versions.of_date))))));
 END;
 
+CREATE OR REPLACE FUNCTION public.token_scopes()
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+RETURN ((NULLIF(current_setting('request.jwt.claims'::text, true), ''::text))::json ->> 'scopes'::text);
+
 CREATE OR REPLACE FUNCTION public.touch_profile()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1540,9 +1626,12 @@ CREATE TRIGGER plan_reminders_again AFTER INSERT OR UPDATE ON public.preferences
 CREATE TRIGGER touch_profile BEFORE UPDATE ON public.profiles FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.touch_profile();
 CREATE TRIGGER forget_review AFTER DELETE ON public.reviews FOR EACH ROW EXECUTE FUNCTION public.forget_review();
 
+alter table public.access_tokens enable row level security, force row level security;
 alter table public.analyses enable row level security, force row level security;
 alter table public.analysis_runs enable row level security, force row level security;
+alter table public.appended_items enable row level security, force row level security;
 alter table public.coach_reader enable row level security, force row level security;
+alter table public.connect_requests enable row level security, force row level security;
 alter table public.document_links enable row level security, force row level security;
 alter table public.documents enable row level security, force row level security;
 alter table public.entries enable row level security, force row level security;
@@ -1561,6 +1650,7 @@ alter table public.preferences enable row level security, force row level securi
 alter table public.profiles enable row level security, force row level security;
 alter table public.reminder_schedule enable row level security, force row level security;
 alter table public.reviews enable row level security, force row level security;
+alter table public.slack_links enable row level security, force row level security;
 
 create policy owner_move_analyses on public.analyses for update to hustle_forge
   using (true)
@@ -1578,6 +1668,18 @@ create policy trigger_select_analyses on public.analyses for select to hustle_fo
 create policy user_select_analyses on public.analyses for select to authenticated
   using (((user_id = ( SELECT auth.uid() AS uid)) AND ( SELECT public.is_premium() AS is_premium)));
 
+create policy user_insert_appended_items on public.appended_items for insert to authenticated
+  with check (((user_id = ( SELECT auth.uid() AS uid)) AND ( SELECT public.can_append() AS can_append)));
+
+create policy user_select_appended_items on public.appended_items for select to authenticated
+  using ((user_id = ( SELECT auth.uid() AS uid)));
+
+create policy reject_delete_by_token on public.document_links as restrictive for delete to authenticated
+  using ((( SELECT public.token_scopes() AS token_scopes) IS NULL));
+
+create policy reject_insert_by_token on public.document_links as restrictive for insert to authenticated
+  with check ((( SELECT public.token_scopes() AS token_scopes) IS NULL));
+
 create policy user_delete_document_links on public.document_links for delete to authenticated
   using ((user_id = ( SELECT auth.uid() AS uid)));
 
@@ -1586,6 +1688,16 @@ create policy user_insert_document_links on public.document_links for insert to 
 
 create policy user_select_document_links on public.document_links for select to authenticated
   using ((user_id = ( SELECT auth.uid() AS uid)));
+
+create policy reject_delete_by_token on public.documents as restrictive for delete to authenticated
+  using ((( SELECT public.token_scopes() AS token_scopes) IS NULL));
+
+create policy reject_insert_by_token on public.documents as restrictive for insert to authenticated
+  with check ((( SELECT public.token_scopes() AS token_scopes) IS NULL));
+
+create policy reject_update_by_token on public.documents as restrictive for update to authenticated
+  using ((( SELECT public.token_scopes() AS token_scopes) IS NULL))
+  with check ((( SELECT public.token_scopes() AS token_scopes) IS NULL));
 
 create policy user_delete_documents on public.documents for delete to authenticated
   using ((user_id = ( SELECT auth.uid() AS uid)));
@@ -1603,12 +1715,22 @@ create policy user_update_documents on public.documents for update to authentica
 create policy owner_select_entries on public.entries for select to hustle_forge
   using ((user_id = ( SELECT auth.uid() AS uid)));
 
+create policy reject_delete_by_token on public.entries as restrictive for delete to authenticated
+  using ((( SELECT public.token_scopes() AS token_scopes) IS NULL));
+
 create policy reject_insert_of_future_day on public.entries as restrictive for insert to authenticated
   with check ((date <= ( SELECT public.latest_today() AS latest_today)));
+
+create policy reject_insert_without_append on public.entries as restrictive for insert to authenticated
+  with check (( SELECT public.can_append() AS can_append));
 
 create policy reject_update_to_future_day on public.entries as restrictive for update to authenticated
   using (true)
   with check ((date <= ( SELECT public.latest_today() AS latest_today)));
+
+create policy reject_update_without_append on public.entries as restrictive for update to authenticated
+  using (( SELECT public.can_append() AS can_append))
+  with check (( SELECT public.can_append() AS can_append));
 
 create policy trigger_select_entries on public.entries for select to hustle_forge
   using ((pg_trigger_depth() > 0));
@@ -1677,6 +1799,13 @@ create policy owner_select_plan_uses on public.plan_uses for select to hustle_fo
 create policy user_select_plan_uses on public.plan_uses for select to authenticated
   using ((user_id = ( SELECT auth.uid() AS uid)));
 
+create policy reject_insert_by_token on public.preferences as restrictive for insert to authenticated
+  with check ((( SELECT public.token_scopes() AS token_scopes) IS NULL));
+
+create policy reject_update_by_token on public.preferences as restrictive for update to authenticated
+  using ((( SELECT public.token_scopes() AS token_scopes) IS NULL))
+  with check ((( SELECT public.token_scopes() AS token_scopes) IS NULL));
+
 create policy user_insert_preferences on public.preferences for insert to authenticated
   with check ((user_id = ( SELECT auth.uid() AS uid)));
 
@@ -1686,6 +1815,13 @@ create policy user_select_preferences on public.preferences for select to authen
 create policy user_update_preferences on public.preferences for update to authenticated
   using ((user_id = ( SELECT auth.uid() AS uid)))
   with check ((user_id = ( SELECT auth.uid() AS uid)));
+
+create policy reject_insert_by_token on public.profiles as restrictive for insert to authenticated
+  with check ((( SELECT public.token_scopes() AS token_scopes) IS NULL));
+
+create policy reject_update_by_token on public.profiles as restrictive for update to authenticated
+  using ((( SELECT public.token_scopes() AS token_scopes) IS NULL))
+  with check ((( SELECT public.token_scopes() AS token_scopes) IS NULL));
 
 create policy trigger_insert_profiles on public.profiles for insert to hustle_forge
   with check (true);
@@ -1713,13 +1849,19 @@ create policy trigger_update_reminder_schedule on public.reminder_schedule for u
 create policy owner_select_reviews on public.reviews for select to hustle_forge
   using ((user_id = ( SELECT auth.uid() AS uid)));
 
+create policy reject_delete_by_token on public.reviews as restrictive for delete to authenticated
+  using ((( SELECT public.token_scopes() AS token_scopes) IS NULL));
+
 create policy user_delete_reviews on public.reviews for delete to authenticated
   using ((user_id = ( SELECT auth.uid() AS uid)));
 
 create policy user_select_reviews on public.reviews for select to authenticated
   using (((user_id = ( SELECT auth.uid() AS uid)) AND (( SELECT public.is_premium() AS is_premium) OR (id = ( SELECT public.newest_review() AS newest_review)))));
 
+grant delete on public.access_tokens to service_role;
 grant delete on public.analysis_runs to service_role;
+grant delete on public.appended_items to service_role;
+grant delete on public.connect_requests to service_role;
 grant delete on public.document_links to authenticated;
 grant delete on public.document_links to service_role;
 grant delete on public.documents to authenticated;
@@ -1734,8 +1876,10 @@ grant delete on public.profiles to service_role;
 grant delete on public.reminder_schedule to service_role;
 grant delete on public.reviews to authenticated;
 grant delete on public.reviews to service_role;
+grant delete on public.slack_links to service_role;
 grant execute on function public.allow_only_erasure() to public;
 grant execute on function public.begin_entry() to public;
+grant execute on function public.can_append() to public;
 grant execute on function public.drops_most_items(text,text) to public;
 grant execute on function public.earliest_current_day(timestamp with time zone) to public;
 grant execute on function public.earliest_today(timestamp with time zone) to public;
@@ -1757,15 +1901,19 @@ grant execute on function public.replace_date_header(text,date) to public;
 grant execute on function public.report_entry_change(text) to public;
 grant execute on function public.revise_document() to public;
 grant execute on function public.revise_entry() to public;
+grant execute on function public.token_scopes() to public;
 grant execute on function public.touch_profile() to public;
 grant execute on function public.without_date_header(text) to public;
 grant insert (id, country, ai_consent) on public.profiles to authenticated;
 grant insert (user_id, date, id, content, updated_at, ai_feedback, hustle_score, ai_analyzed_at) on public.entries to authenticated;
 grant insert (user_id, document_id, review_id, token_hash, expires_at) on public.document_links to authenticated;
 grant insert (user_id, id, title, first_day, last_day, content) on public.documents to authenticated;
+grant insert (user_id, key, items_hash, date, revision) on public.appended_items to authenticated;
+grant insert on public.access_tokens to service_role;
 grant insert on public.analyses to service_role;
 grant insert on public.analysis_runs to service_role;
 grant insert on public.coach_reader to service_role;
+grant insert on public.connect_requests to service_role;
 grant insert on public.entries to service_role;
 grant insert on public.entry_words to service_role;
 grant insert on public.import_days to service_role;
@@ -1782,13 +1930,18 @@ grant insert on public.preferences to service_role;
 grant insert on public.profiles to service_role;
 grant insert on public.reminder_schedule to service_role;
 grant insert on public.reviews to service_role;
+grant insert on public.slack_links to service_role;
 grant select (id, user_id, order_id, amount_minor, currency, country, status, created_at, completed_at) on public.payments to authenticated;
 grant select (user_id, date, id, entry_id, content, written_at, kept_at, replaced_by) on public.entry_versions to authenticated;
 grant select (user_id, id, document_id, review_id, created_at, expires_at) on public.document_links to authenticated;
 grant select (user_id, id, kind, date, period_from, period_to, provider, model, score, text, cited, missing_fact, created_at, cited_refs) on public.analyses to authenticated;
+grant select on public.access_tokens to service_role;
 grant select on public.analyses to service_role;
 grant select on public.analysis_runs to service_role;
+grant select on public.appended_items to authenticated;
+grant select on public.appended_items to service_role;
 grant select on public.coach_reader to service_role;
+grant select on public.connect_requests to service_role;
 grant select on public.deleted_days to authenticated;
 grant select on public.document_links to service_role;
 grant select on public.documents to authenticated;
@@ -1820,13 +1973,16 @@ grant select on public.profiles to service_role;
 grant select on public.reminder_schedule to service_role;
 grant select on public.reviews to authenticated;
 grant select on public.reviews to service_role;
+grant select on public.slack_links to service_role;
 grant update (id, country, ai_consent) on public.profiles to authenticated;
+grant update (last_used_at) on public.access_tokens to service_role;
 grant update (logs_fingerprint) on public.reviews to service_role;
 grant update (raw, processed_at) on public.payment_events to service_role;
 grant update (title, first_day, last_day, content) on public.documents to authenticated;
 grant update (user_id, date, content, updated_at, ai_feedback, hustle_score, ai_analyzed_at) on public.entries to authenticated;
 grant update on public.analysis_runs to service_role;
 grant update on public.coach_reader to service_role;
+grant update on public.connect_requests to service_role;
 grant update on public.entries to service_role;
 grant update on public.entry_words to service_role;
 grant update on public.import_days to service_role;
@@ -1836,3 +1992,4 @@ grant update on public.preferences to authenticated;
 grant update on public.preferences to service_role;
 grant update on public.profiles to service_role;
 grant update on public.reminder_schedule to service_role;
+grant update on public.slack_links to service_role;

@@ -13,6 +13,7 @@ import { originGuard, serveApp, type HostEnv } from './host.ts';
 import { readFont, renderIndexPage, SANDBOX_STYLES } from './page.ts';
 import { createPaypalApp } from './paypal/server.ts';
 import { createSamlApp } from './saml/server.ts';
+import { createSlackApp, SLACK_SETTINGS } from './slack/server.ts';
 import { createSmsApp, smsSettingsAt } from './sms/server.ts';
 import { createWalletsApp, WALLET_SETTINGS } from './wallets/app.ts';
 
@@ -63,6 +64,7 @@ app.route('/', identity.app);
 if (saml !== null) app.route('/', saml.app);
 app.route('/', createCaptchaApp().app);
 app.route('/', wallets);
+if (publicUrl !== undefined) app.route('/', createSlackApp(publicUrl));
 app.route(MODEL_PATH, model.app);
 app.all('/sandbox/*', async (context) => (await mailbox.handle(context.req.raw)) ?? context.notFound());
 
@@ -79,6 +81,7 @@ process.send?.({
   ...identity.settingsAt(httpUrl, publicUrl ?? httpUrl),
   ...saml?.settings,
   ...WALLET_SETTINGS,
+  ...SLACK_SETTINGS,
 });
 
 // Ctrl-C signals the whole process group, but the server may still send mail while it shuts down.

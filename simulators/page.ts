@@ -52,6 +52,7 @@ export const renderIndexPage = (): string =>
 <li><a href="/login">Google and GitHub</a><span>Simulated accounts to choose from when you sign in</span></li>
 <li><a href="/login">Single sign-on</a><span>A simulated company: sign in with any address at sso.example</span></li>
 <li><a href="/login">Wallets</a><span>A simulated Ethereum wallet and a Solana wallet to sign in with</span></li>
+<li><a href="/sandbox/slack">Slack</a><span>Two people who can send slash commands, such as /hustle Shipped it</span></li>
 <li><a href="/sandbox/ai-model">Coach</a><span>Every request to the AI service and its answer</span></li>
 </ul>`,
   );

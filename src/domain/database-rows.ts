@@ -2,7 +2,7 @@
  * Written by `npm run schema` from the migrations, never edited: the rows of all tables and views as the server reads them.
  * A view's columns count as not null. A check of a list of texts is a union.
  */
-// 017a174588a52c85825961233d32789aaec845ae599eb39cae91e0d08715bb6c
+// 17401e2d3567dddb68b8bf2e2d83f23af0650e06cdd602da99f0d18991afd04d
 import type { Day } from './day/day.ts';
 
 export type Rows = {
@@ -212,6 +212,17 @@ export type Rows = {
     updated_at: Date;
     last_used_at: Date | null;
   };
+  access_tokens: {
+    user_id: string;
+    id: string;
+    name: string;
+    scopes: string[];
+    token_hash: Uint8Array;
+    time_zone: string | null;
+    created_at: Date;
+    expires_at: Date;
+    last_used_at: Date | null;
+  };
   analyses: {
     user_id: string;
     id: string;
@@ -244,10 +255,34 @@ export type Rows = {
     counted_on: Day;
     tries: number;
   };
+  appended_items: {
+    user_id: string;
+    key: string;
+    items_hash: string;
+    date: Day;
+    revision: number;
+    created_at: Date;
+  };
   coach_reader: {
     only_one: boolean;
     name: string;
     since: Date;
+  };
+  connect_requests: {
+    code_hash: Uint8Array;
+    user_code: string | null;
+    client_name: string;
+    scopes: string[];
+    slack_team: string | null;
+    slack_user: string | null;
+    created_at: Date;
+    expires_at: Date;
+    poll_seconds: number;
+    polled_at: Date | null;
+    approved_by: string | null;
+    token_days: number | null;
+    time_zone: string | null;
+    denied_at: Date | null;
   };
   deleted_days: {
     user_id: string;
@@ -446,6 +481,14 @@ export type Rows = {
     logs_fingerprint: string | null;
     created_at: Date;
   };
+  slack_links: {
+    team_id: string;
+    slack_user: string;
+    user_id: string;
+    name: string;
+    time_zone: string | null;
+    created_at: Date;
+  };
 };
 
 /** Columns that only PostgreSQL writes. */
@@ -475,8 +518,11 @@ export type DefaultColumns = {
   'auth.sso_providers': 'id' | 'attribute_mapping' | 'disabled' | 'created_at' | 'updated_at';
   'auth.users': 'id' | 'aud' | 'role' | 'raw_app_meta_data' | 'raw_user_meta_data' | 'is_anonymous' | 'created_at' | 'updated_at' | 'is_sso_user';
   'auth.webauthn_credentials': 'id' | 'sign_count' | 'transports' | 'backed_up' | 'friendly_name' | 'created_at' | 'updated_at';
+  access_tokens: 'id' | 'created_at';
   analyses: 'id' | 'cited' | 'created_at';
+  appended_items: 'created_at';
   coach_reader: 'only_one' | 'since';
+  connect_requests: 'created_at' | 'poll_seconds';
   document_links: 'id' | 'created_at';
   documents: 'id' | 'revision' | 'created_at' | 'updated_at';
   entries: 'id' | 'content_text' | 'revision' | 'created_at' | 'updated_at';
@@ -492,6 +538,7 @@ export type DefaultColumns = {
   preferences: 'workdays' | 'remind_by_mail' | 'remind_by_push' | 'digest' | 'digest_review' | 'day_ends_at' | 'prompts';
   profiles: 'subscription_plan' | 'ai_consent' | 'created_at' | 'updated_at';
   reviews: 'id' | 'created_at';
+  slack_links: 'created_at';
 };
 
 /** The columns that a signed-in user may read, the key, and the defaults of the columns that the user may insert. A view has no key. */
@@ -514,6 +561,18 @@ export const READABLE_TABLES = {
       cited_refs: 'text[]',
     },
     key: ['user_id', 'id'],
+    defaults: {},
+  },
+  appended_items: {
+    columns: {
+      user_id: 'uuid',
+      key: 'text',
+      items_hash: 'text',
+      date: 'date',
+      revision: 'integer',
+      created_at: 'timestamptz',
+    },
+    key: ['user_id', 'key'],
     defaults: {},
   },
   deleted_days: {

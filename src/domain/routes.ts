@@ -17,6 +17,8 @@ export const ROUTES = {
   wins: { path: '/wins', access: 'protected' },
   settings: { path: '/settings', access: 'protected' },
   profile: { path: '/profile', access: 'protected' },
+  /** `?user_code=<code>` names a program, or `?slack=<code>` a Slack user, that asks to be connected. */
+  connect: { path: '/connect', access: 'protected' },
   /** `?payment=<id>` selects the payment. */
   receipt: { path: '/receipt', access: 'protected' },
 } as const satisfies Record<string, { path: `/${string}`; access: 'guests' | 'public' | 'protected' }>;

@@ -20,6 +20,7 @@ import { sharedRoutes } from './documents/shared-page.ts';
 import type { ReminderWriter } from './habit/send-reminders.ts';
 import { mailPageRoutes } from './habit/mail-pages.ts';
 import { functionRoutes } from './functions/routes.ts';
+import { slackRoutes } from './functions/slack.ts';
 import type { AppEnv } from './http/app-env.ts';
 import { errorResponse } from './http/error-response.ts';
 import { healthRoutes } from './http/health.ts';
@@ -90,6 +91,7 @@ export function createApp(deps: Deps): Hono<AppEnv> {
   app.route('/rest/v1', dataRoutes({ ...deps, writeQuota }));
 
   app.route('/functions/v1/paypal-webhook', webhookRoutes(deps));
+  app.route('/functions/v1/slack', slackRoutes({ ...deps, writeQuota }));
   app.use(
     '/functions/v1/*',
     limitBody(SMALL_BODY_BYTES, { limitsByPath: { '/functions/v1/import-entries': IMPORT_BODY_BYTES } }),

@@ -283,6 +283,37 @@ describe('responses match the document', () => {
     await call(200, 'POST', '/auth/v1/token?grant_type=password', { body });
   });
 
+  test('access tokens and connected programs', async () => {
+    const person = { email: 'gil@example.com', password: 'correct horse' };
+    const { access_token: token } = (await call(200, 'POST', '/auth/v1/signup', { body: person })) as Tokens;
+    const as = { ...world.ana, token };
+    const asked = { name: 'laptop', scopes: ['read'], days: 30 };
+    const made = (await call(200, 'POST', '/auth/v1/tokens', { as, body: asked })) as Id & { token: string };
+    await call(400, 'POST', '/auth/v1/tokens', { as, body: { ...asked, days: 1 } });
+    await call(200, 'GET', '/auth/v1/tokens', { as });
+    const program = { ...as, token: made.token };
+    await call(200, 'POST', '/functions/v1/read-days', { as: program, body: { from: today() } });
+    await call(400, 'POST', '/functions/v1/read-days', { as: program, body: {} });
+    await call(403, 'POST', '/functions/v1/append-item', { as: program, body: { text: 'x' } });
+    await call(204, 'DELETE', `/auth/v1/tokens/${made.id}`, { as });
+    await call(404, 'DELETE', `/auth/v1/tokens/${made.id}`, { as });
+    await call(401, 'POST', '/functions/v1/read-days', { as: program, body: { from: today() } });
+
+    const body = { client_id: 'hustle', scope: 'append' };
+    const device = (await call(200, 'POST', '/auth/v1/device/authorize', { body })) as Record<string, string>;
+    await call(400, 'POST', '/auth/v1/device/authorize', { body: { ...body, scope: 'all' } });
+    const poll = { grant_type: 'urn:ietf:params:oauth:grant-type:device_code', device_code: device['device_code'] };
+    await call(400, 'POST', '/auth/v1/device/token', { body: poll });
+    const code = device['user_code'];
+    await call(200, 'POST', '/auth/v1/connect/show', { as, body: { code } });
+    await call(404, 'POST', '/auth/v1/connect/show', { as, body: { code: 'WDJB-MJHT' } });
+    await call(204, 'POST', '/auth/v1/connect/allow', { as, body: { code, days: 365 } });
+    await call(404, 'POST', '/auth/v1/connect/refuse', { as, body: { code } });
+    await call(200, 'POST', '/auth/v1/device/token', { body: poll });
+    await call(404, 'POST', '/auth/v1/connect/unlink', { as, body: { team: 'T1', user: 'U1' } });
+    await call(404, 'POST', '/functions/v1/slack', { body: new URLSearchParams({ text: 'help' }) });
+  });
+
   test('second factors and passkeys', async () => {
     const person = { email: 'fay@example.com', password: 'correct horse' };
     const { access_token: first } = (await call(200, 'POST', '/auth/v1/signup', { body: person })) as Tokens;
@@ -597,6 +628,11 @@ describe('responses match the document', () => {
       break;
     }
     changes.close();
+    const append = '/functions/v1/append-item';
+    await call(200, 'POST', append, { as: ana, body: { text: 'more', date: today(), key: 'k' } });
+    await call(400, 'POST', append, { as: ana, body: {} });
+    await call(403, 'POST', append, { as: ana, body: { text: 'more', date: daysAgo(60) } });
+    await call(422, 'POST', append, { as: ana, body: { text: 'other', date: today(), key: 'k' } });
     await call(400, 'POST', '/functions/v1/find-entries', { as: ana, body: {} });
     await call(403, 'POST', '/functions/v1/record-export', { as: ana });
     await call(200, 'POST', '/functions/v1/record-export', { as });
@@ -611,7 +647,7 @@ describe('responses match the document', () => {
   });
 
   test('every function rejects a guest, an invalid token and a body that is too large', async () => {
-    const paths = Object.keys(api.paths).filter((path) => /^\/functions\/v1\/(?!paypal-webhook)/.test(path));
+    const paths = Object.keys(api.paths).filter((path) => /^\/functions\/v1\/(?!paypal-webhook|slack)/.test(path));
     for (const path of paths) {
       const method = 'post' in api.paths[path]! ? 'POST' : 'GET';
       await call(401, method, path, { ...(method === 'POST' && { body: {} }) });

@@ -107,6 +107,14 @@ const TABLES = {
   },
   reminder_schedule: { writable: [], ownRow: `user_id = '${PEOPLE.premium.id}'` },
   mail_tokens: { writable: [], ownRow: `user_id = '${PEOPLE.premium.id}'` },
+  appended_items: {
+    writable: [],
+    insertable: ['user_id', 'key', 'items_hash', 'date', 'revision'],
+    ownRow: `user_id = '${PEOPLE.premium.id}'`,
+  },
+  access_tokens: { writable: [], ownRow: `user_id = '${PEOPLE.premium.id}'` },
+  connect_requests: { writable: [], ownRow: 'true' },
+  slack_links: { writable: [], ownRow: `user_id = '${PEOPLE.premium.id}'` },
   plan_reminders: {
     writable: [],
     ownRow: `user_id = '${PEOPLE.premium.id}'`,

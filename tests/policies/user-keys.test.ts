@@ -18,8 +18,10 @@ afterAll(() => db.drop());
 
 test('every table of users is known by the column that names the user', () => {
   expect(tables.map(({ name, userColumn }) => `${name}.${userColumn}`)).toEqual([
+    'access_tokens.user_id',
     'analyses.user_id',
     'analysis_runs.user_id',
+    'appended_items.user_id',
     'documents.user_id',
     'entries.user_id',
     'entry_versions.user_id',

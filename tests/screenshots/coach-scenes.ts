@@ -75,7 +75,7 @@ const showReviews = (period: '7' | '30') => async (page: Page) => {
 
 /** The account has no review yet, whatever other scenes have generated before. */
 async function generateReview(page: Page): Promise<void> {
-  await page.route('**/rest/v1/kept_reviews*', (route) => route.fulfill({ json: [] }));
+  await page.route('**/rest/v1/analyses*', (route) => route.fulfill({ json: [] }));
   await page.reload();
   await showReviews('7')(page);
   await press(page, 'Generate 7-Day Analysis');

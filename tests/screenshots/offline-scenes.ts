@@ -243,7 +243,7 @@ export const OFFLINE_SCENES: readonly Scene[] = [
     path: ROUTES.journal.path,
     prepare: async (page) => {
       await waitForEditor(page);
-      await page.waitForFunction(() => navigator.serviceWorker.controller !== null, undefined, { timeout: 60_000 });
+      await page.waitForFunction(() => navigator.serviceWorker.controller !== null, undefined, { timeout: 20_000 });
       await replaceWorker(page);
       await waitForStatus(page, 'A new version is ready.');
     },

@@ -56,6 +56,7 @@ const VIEWS: Readonly<Record<Exclude<RouteName, 'landing' | 'terms' | 'privacy'>
   wins: lazyChunk(async () => (await import('#client/features/wins/wins-screen.tsx')).WinsScreen),
   settings: lazyChunk(async () => (await import('./routes/settings-route.tsx')).SettingsRoute),
   profile: lazyChunk(async () => (await import('./routes/profile-route.tsx')).ProfileRoute),
+  connect: lazyChunk(async () => (await import('#client/features/account/connect-screen.tsx')).ConnectScreen),
   receipt: lazyChunk(async () => (await import('#client/features/billing/receipt-screen.tsx')).ReceiptScreen),
 };
 

@@ -101,7 +101,7 @@ type Policy = {
   needs?: keyof typeof FEATURES;
   caller: keyof Callers;
   /** A user with a second factor needs a session that has passed the second step, to manage these. */
-  secondStep?: 'sessions' | 'passkeys';
+  secondStep?: 'sessions' | 'passkeys' | 'access tokens';
   /**
    * The proof that the handler requires with the function of `codes/prove-identity.ts` that it is handed; the request
    * decides whether it needs one. `recent sign-in` or `reauthentication`: a sign-in or second step of the last 24 hours,

@@ -20,6 +20,7 @@ import { AuthError } from './http/errors.ts';
 import { createRateLimits } from './http/rate-limits.ts';
 import { health, jwks, settings } from './http/service-info.ts';
 import { changeUser, showUser } from './own-account/user.ts';
+import { createPersonalTokens } from './keys/personal-tokens.ts';
 import { grantPassword } from './password/sign-in.ts';
 import { signup } from './password/sign-up.ts';
 import { grantPkce } from './sessions/exchange-code.ts';
@@ -51,6 +52,8 @@ const userFactors = () => import('./admin/user-factors.ts');
 const links = () => import('./admin/generate-link.ts');
 const audit = () => import('./admin/audit.ts');
 const connection = () => import('./admin/connection.ts');
+const ownTokens = () => import('./tokens/own-tokens.ts');
+const connect = () => import('./tokens/connect.ts');
 const ssoProviders = () => import('./admin/sso-providers.ts');
 
 const FACTOR_ID = { id: 'factor_id_not_uuid' } as const;
@@ -59,6 +62,7 @@ const USER_ID = { userId: 'user_id_not_uuid' } as const;
 const USER_AND_FACTOR_ID = { ...USER_ID, factorId: 'factor_id_not_uuid' } as const;
 const USER_AND_PASSKEY_ID = { ...USER_ID, passkeyId: 'passkey_not_found' } as const;
 const PROVIDER_ID = { providerId: 'sso_identity_provider_not_found' } as const;
+const TOKEN_ID = { id: 'no_such_token' } as const;
 const RECENT = 'recent sign-in';
 
 // One row is one line, so that the table reads as a table.
@@ -113,6 +117,17 @@ const ROUTES: readonly Route[] = [
   route('GET /passkeys', { needs: 'passkeys', caller: 'member' }, lazy(passkeys, 'listPasskeys')),
   route('PATCH /passkeys/:id', { needs: 'passkeys', caller: 'member', secondStep: 'passkeys', budget: 'factor', ids: PASSKEY_ID, body: 'json', bodyFirst: true, proof: RECENT }, lazy(passkeys, 'updatePasskey')),
   route('DELETE /passkeys/:id', { needs: 'passkeys', caller: 'member', secondStep: 'passkeys', budget: 'factor', ids: PASSKEY_ID, proof: RECENT }, lazy(passkeys, 'deletePasskey')),
+
+  // Personal access tokens, and programs that ask for one (docs/specification/capture.md 2 and 4)
+  route('GET /tokens', { caller: 'member', secondStep: 'access tokens' }, lazy(ownTokens, 'showTokens')),
+  route('POST /tokens', { caller: 'member', secondStep: 'access tokens', budget: 'factor', body: 'json', bodyFirst: true, proof: RECENT }, lazy(ownTokens, 'addToken')),
+  route('DELETE /tokens/:id', { caller: 'member', secondStep: 'access tokens', budget: 'factor', ids: TOKEN_ID }, lazy(ownTokens, 'removeToken')),
+  route('POST /device/authorize', { caller: 'guest', budget: 'connect', body: 'form or json' }, lazy(connect, 'authorizeDevice')),
+  route('POST /device/token', { caller: 'guest', budget: 'device_poll', body: 'form or json' }, lazy(connect, 'grantDeviceToken')),
+  route('POST /connect/show', { caller: 'member', secondStep: 'access tokens', budget: 'connect', body: 'json' }, lazy(connect, 'showRequest')),
+  route('POST /connect/allow', { caller: 'member', secondStep: 'access tokens', budget: 'connect', body: 'json', bodyFirst: true, proof: RECENT }, lazy(connect, 'allowRequest')),
+  route('POST /connect/refuse', { caller: 'member', secondStep: 'access tokens', budget: 'connect', body: 'json' }, lazy(connect, 'refuseRequest')),
+  route('POST /connect/unlink', { caller: 'member', secondStep: 'access tokens', budget: 'factor', body: 'json' }, lazy(connect, 'removeSlackLink')),
 
   // Providers
   route('GET /authorize', { caller: 'guest', budget: 'oauth' }, lazy(providerStart, 'authorize')),
@@ -173,7 +188,7 @@ export const ENDPOINTS = [...rowsByPattern.keys()].map((key) => key.split(' ') a
 
 /** Of the rows with one pattern, the one that the request means. Throws an AuthError if it means none. */
 function chooseRow(rows: readonly Route[], { req }: Context<AppEnv>): Route {
-  if (rows[0]!.path.startsWith('/token')) {
+  if (rows[0]!.path.startsWith('/token?')) {
     const row = rows.find(({ path }) => path === `/token?grant_type=${req.query('grant_type') ?? ''}`);
     if (!row) throw new AuthError(400, 'invalid_credentials', 'unsupported_grant_type');
     return row;
@@ -205,9 +220,19 @@ const rejectBody = (): never => {
 
 export function createAuthDeps(routesDeps: AuthRoutesDeps): AuthDeps {
   const { signingKeys } = routesDeps;
+  const tokens = createPersonalTokens(routesDeps);
   return {
     ...routesDeps,
+    // What ends all sessions of a user ends the tokens too (`endSessions`).
+    accessTokens: {
+      ...routesDeps.accessTokens,
+      invalidateSession: (id) => {
+        routesDeps.accessTokens.invalidateSession(id);
+        tokens.invalidate();
+      },
+    },
     limits: createRateLimits(routesDeps),
+    tokens,
     secrets: {
       refreshTokens: signingKeys.deriveSecret('refresh-tokens'),
       oneTimeCodes: signingKeys.deriveSecret('one-time-codes'),

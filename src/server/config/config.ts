@@ -10,6 +10,8 @@ import {
   readCoachSettings,
   readBlockedCountries,
   readPaypalSettings,
+  readSlackSettings,
+  type SlackSettings,
   readTracingSettings,
   type CoachSettings,
   type PaypalSettings,
@@ -44,6 +46,7 @@ export type Config = DatabaseSettings & {
   readonly mail: { readonly smtpUrl: Secret | null; readonly from: string; readonly tls: boolean };
   /** null: payments are off. */
   readonly paypal: PaypalSettings | null;
+  readonly slack: SlackSettings | null;
   /** Two-letter codes of countries whose residents cannot pay; the upgrade dialog says so. */
   readonly paymentBlockedCountries: readonly string[];
   /** null: there is no coach. */
@@ -121,6 +124,7 @@ export function inspectConfig(env: Environment = process.env): { config: Config;
       tls: readSmtpTls(settings, smtpUrl),
     },
     paypal: readPaypalSettings(settings, isProduction),
+    slack: readSlackSettings(settings),
     paymentBlockedCountries: readBlockedCountries(settings),
     coach: readCoachSettings(settings, isProduction),
     apiUrl: settings.url('API_URL', 'https://project.supabase.co', null) ?? '',

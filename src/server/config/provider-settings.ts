@@ -152,6 +152,20 @@ export function readPaypalSettings(settings: SettingsReader, production: boolean
 }
 
 /** Countries whose residents cannot pay by PayPal, as ISO codes. */
+export type SlackSettings = {
+  /** Of the Slack app whose slash command calls us. */
+  readonly signingSecret: Secret;
+};
+
+/** Null when no Slack app is configured. */
+export function readSlackSettings(settings: SettingsReader): SlackSettings | null {
+  const secret = settings.optional('SLACK_SIGNING_SECRET');
+  if (secret === null) return null;
+  if (secret.length < 16)
+    settings.problem('SLACK_SIGNING_SECRET', 'has fewer than 16 characters', '8f742231b10e8888abcd99yyyzzz85a5');
+  return { signingSecret: new Secret(secret) };
+}
+
 export function readBlockedCountries(settings: SettingsReader): string[] {
   const codes = settings.list('PAYMENT_BLOCKED_COUNTRIES').map((code) => code.toUpperCase());
   for (const code of codes) {

@@ -10,6 +10,9 @@ import type { AuthDeps } from '../auth/http/auth-deps.ts';
 import { AuthError } from '../auth/http/errors.ts';
 import { AccessTokenError, type AccessTokens } from '../auth/keys/access-tokens.ts';
 import type { Config } from '../config/config.ts';
+import { deviceOf } from '../auth/http/device.ts';
+import { isPersonalToken, PersonalTokenError } from '../auth/keys/personal-tokens.ts';
+import type { TokenScope } from '#domain/account/access-token.ts';
 import type { Clock } from '../clock.ts';
 import type { Coach } from '../coach/coach.ts';
 import { DataError, toDataError } from '../data/errors.ts';
@@ -17,19 +20,22 @@ import { RETRY_AFTER_SECONDS } from '../data/respond.ts';
 import type { WriteQuota } from '../data/write-quota.ts';
 import { redactRow } from '../database/database-error.ts';
 import type { Database } from '../database/database.ts';
+import { appendItem } from './append-item.ts';
 import { sendArchive } from './archive.ts';
 import { streamChanges } from './changes.ts';
 import { streamFeedback, streamReview } from './coach-functions.ts';
 import { createLink } from './create-link.ts';
 import { findEntries } from './find-entries.ts';
 import { importEntries } from './import-entries.ts';
+import { readDays } from './read-days.ts';
 import { captureOrder, createOrder } from './payment-functions.ts';
 import { sendReminderNow } from './send-reminder.ts';
 import { listImports, undoImport } from './undo-import.ts';
 import { summarizeYear } from './year-summary.ts';
-import { answerRefusal, FunctionError } from './wire.ts';
+import { answerRefusal, FunctionError, type FunctionCaller } from './wire.ts';
 import type { AppEnv } from '../http/app-env.ts';
-import { authenticate, type SignedInCaller } from '../http/authenticate.ts';
+import { authenticate, readBearer, type Guest, type SignedInCaller } from '../http/authenticate.ts';
+import { networkPrefix } from '../http/client-address.ts';
 import { isClientDisconnected } from '../http/error-response.ts';
 import type { ReminderWriter } from '../habit/send-reminders.ts';
 import type { Mailer } from '../mail/mailer.ts';
@@ -60,13 +66,15 @@ type FunctionDeps = {
   log: Logger;
 };
 
-type ServerFunction = (context: Context<AppEnv>, caller: SignedInCaller) => Response | Promise<Response>;
+type ServerFunction = (context: Context<AppEnv>, caller: FunctionCaller) => Response | Promise<Response>;
 
 /** All functions by their name in the path. */
 export const listFunctions = (deps: FunctionDeps): ReadonlyMap<string, ServerFunction> =>
   new Map<string, ServerFunction>([
     ['paypal-create-order', createOrder(deps.payments)],
     ['paypal-capture-order', captureOrder(deps.payments)],
+    ['append-item', appendItem(deps)],
+    ['read-days', readDays(deps)],
     ['find-entries', findEntries(deps)],
     ['record-export', recordExport(deps)],
     ['import-entries', importEntries(deps)],
@@ -83,8 +91,15 @@ export const listFunctions = (deps: FunctionDeps): ReadonlyMap<string, ServerFun
 
 export const GET_FUNCTIONS: ReadonlySet<string> = new Set(['changes']);
 
+/** The functions that accept a personal access token, and the scope that it needs. No other address of the server does. */
+export const TOKEN_FUNCTIONS: ReadonlyMap<string, TokenScope> = new Map([
+  ['append-item', 'append'],
+  ['read-days', 'read'],
+  ['find-entries', 'read'],
+]);
+
 export function functionRoutes(deps: FunctionDeps): Hono<AppEnv> {
-  const { config, accessTokens, log } = deps;
+  const { config, accessTokens, auth, log } = deps;
   const { publishableKey } = config;
   const functions = listFunctions(deps);
   const routes = new Hono<AppEnv>();
@@ -101,12 +116,13 @@ export function functionRoutes(deps: FunctionDeps): Hono<AppEnv> {
       return refuse(context, 405, 'METHOD_NOT_ALLOWED', `This function is called with ${method}`);
     }
     try {
-      const caller = await authenticate(context.req.header('authorization'), { accessTokens, publishableKey });
+      const caller = await authenticateCaller(context, name);
       if (caller.userId === null) return refuse(context, 401, 'UNAUTHORIZED_NO_AUTH_HEADER', 'Please sign in');
       context.set('userId', caller.userId);
       return await run(context, caller);
     } catch (error) {
       if (error instanceof FunctionError) return answerRefusal(context, error);
+      if (error instanceof PersonalTokenError) return refuseToken(context, error);
       if (error instanceof AccessTokenError && error.reason === 'second_step_missing')
         return refuse(context, 403, 'INSUFFICIENT_AAL', 'Two-step verification is not complete');
       if (error instanceof AccessTokenError) return refuse(context, 401, 'UNAUTHORIZED_INVALID_JWT', 'Invalid JWT');
@@ -121,6 +137,17 @@ export function functionRoutes(deps: FunctionDeps): Hono<AppEnv> {
   routes.all('*', (context) => refuse(context, 404, 'NOT_FOUND', 'Requested function was not found'));
   return routes;
 
+  async function authenticateCaller(context: Context<AppEnv>, name: string): Promise<FunctionCaller | Guest> {
+    const authorization = context.req.header('authorization');
+    const bearer = readBearer(authorization);
+    if (bearer === undefined || !isPersonalToken(bearer))
+      return authenticate(authorization, { accessTokens, publishableKey });
+    const scope = TOKEN_FUNCTIONS.get(name);
+    if (scope === undefined) throw new PersonalTokenError('scope', 'Access tokens are not accepted here');
+    const { timeZone, ...caller } = await auth.tokens.verify(bearer, scope, networkPrefix(deviceOf(context, auth).ip));
+    return { ...caller, token: { timeZone } };
+  }
+
   /**
    * Answers 503 if the caller can try again: a queue is full, the database is unavailable, it cancelled the query, a
    * prepared statement is stale, or transactions collided. Rethrows any other error.
@@ -134,6 +161,18 @@ export function functionRoutes(deps: FunctionDeps): Hono<AppEnv> {
     context.header('Retry-After', RETRY_AFTER_SECONDS);
     return refuse(context, 503, 'BUSY', answer.message);
   }
+}
+
+const TOKEN_REFUSALS = {
+  invalid: [401, 'TOKEN_INVALID'],
+  scope: [403, 'TOKEN_SCOPE'],
+  rate_limited: [429, 'TOO_MANY_REQUESTS'],
+} as const;
+
+function refuseToken(context: Context<AppEnv>, { reason, message, retryAfterSeconds }: PersonalTokenError): Response {
+  if (retryAfterSeconds !== null) context.header('Retry-After', String(retryAfterSeconds));
+  const [status, code] = TOKEN_REFUSALS[reason];
+  return refuse(context, status, code, message);
 }
 
 /** `code` and `message` as in the hosted service; `success` and `error` for the product's own screens. */

@@ -1,9 +1,15 @@
-/** The body of a request to a function, and the refusal of a function. */
+/** The caller and the body of a request to a function, and the refusal of a function. */
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { AppEnv } from '../http/app-env.ts';
+import type { SignedInCaller } from '../http/authenticate.ts';
 import { readText } from '../http/limit-body.ts';
 import { hasMoreValues, parseJson } from '../parse-json.ts';
+
+export type FunctionCaller = SignedInCaller & {
+  /** Set for a personal access token: the zone of the browser that made it, or null. */
+  readonly token?: { readonly timeZone: string | null };
+};
 
 /** Far above the size of one import. Threat: a small body with millions of JSON values exhausts memory when parsed. */
 const MAX_VALUES = 5_000;

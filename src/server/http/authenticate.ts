@@ -11,20 +11,24 @@ import { identifyUser } from '../load/request-context.ts';
 export type SignedInCaller = { readonly userId: string; readonly identity: Identity };
 
 /** A guest has no user. */
-export type Caller = SignedInCaller | { readonly userId: null; readonly identity: Identity };
+export type Guest = { readonly userId: null; readonly identity: Identity };
+export type Caller = SignedInCaller | Guest;
 
 /** The verifier of access tokens (`auth/keys/access-tokens.ts`): the user, the role and the claims that policies read. */
 export type TokenVerifier = { verify(token: string): Promise<{ sub: string; role: string; json: string }> };
 
-const GUEST: Caller = { userId: null, identity: { role: 'anon', claimsJson: '{"role":"anon"}' } };
+const GUEST: Guest = { userId: null, identity: { role: 'anon', claimsJson: '{"role":"anon"}' } };
 const BEARER = /^bearer +(.*)$/i;
+
+export const readBearer = (authorization: string | undefined): string | undefined =>
+  authorization === undefined ? undefined : BEARER.exec(authorization)?.[1]?.trim();
 
 /** Throws an AccessTokenError for an invalid token. */
 export async function authenticate(
   authorization: string | undefined,
   { accessTokens, publishableKey }: { accessTokens: TokenVerifier; publishableKey: string },
 ): Promise<Caller> {
-  const token = authorization === undefined ? undefined : BEARER.exec(authorization)?.[1]?.trim();
+  const token = readBearer(authorization);
   if (token === undefined || token === publishableKey || token.startsWith('sb_publishable_')) return GUEST;
   const claims = await accessTokens.verify(token);
   // Threat: privilege escalation by a signed token with another role, such as service_role. It is treated as a guest.

@@ -174,13 +174,19 @@ const DELETE_IMPORT_DAYS = `
    where (user_id, import_id, date) in (
      select user_id, import_id, date from public.import_days where written_at <= $1 limit ${BATCH_ROWS})`;
 
+const DELETE_APPEND_KEYS = `
+  delete from public.appended_items
+   where (user_id, key) in (select user_id, key from public.appended_items where created_at <= $1 limit ${BATCH_ROWS})`;
+
 /**
- * Deletes earlier versions of logs after 30 days, and the records that undo an import with them. `follow_entry`
- * (database/schema.sql) limits their number. Returns the number of deleted versions and records.
+ * Deletes earlier versions of logs after 30 days, and with them the records that undo an import and the keys of appended
+ * items. `follow_entry`
+ * (database/schema.sql) limits their number. Returns the number of deleted rows.
  */
 export async function purgeVersions(database: Database, clock: Clock, signal: AbortSignal): Promise<number> {
   const limit = new Date(clock.now().getTime() - VERSION_DAYS * 24 * 3_600_000);
   const service = database.asService('purge versions');
   const versions = await runInBatches(service, DELETE_VERSIONS, [limit], signal);
-  return versions + (await runInBatches(service, DELETE_IMPORT_DAYS, [limit], signal));
+  const importDays = await runInBatches(service, DELETE_IMPORT_DAYS, [limit], signal);
+  return versions + importDays + (await runInBatches(service, DELETE_APPEND_KEYS, [limit], signal));
 }

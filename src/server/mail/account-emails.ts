@@ -257,6 +257,14 @@ export const passkeyAddedMail = ({ to, securing }: Notice): MailMessage =>
     ...securingBlocks(securing),
   ]);
 
+export const tokenCreatedMail = ({ to, securing, settingsLink }: Notice & { settingsLink: string }): MailMessage =>
+  renderEmail(to, 'A new access token', [
+    'An access token was made for your account: a program can use it to add to your journal, or to read it if it was made for that.',
+    'Your settings list all tokens, with what each may do, and end them:',
+    { link: settingsLink, label: 'See your access tokens' },
+    ...securingBlocks(securing),
+  ]);
+
 export const passkeyRemovedMail = ({ to, securing }: Notice): MailMessage =>
   renderEmail(to, 'A passkey was removed', [
     'A passkey can no longer sign in to your account.',

@@ -29,6 +29,7 @@ const given = {
   endsOn: 'November 21, 2027',
   receiptLink: 'https://journal.example.com/receipt?payment=3f9a1c2b-0000-4000-8000-000000000000',
   profileLink: 'https://journal.example.com/profile',
+  settingsLink: 'https://journal.example.com/settings',
   label: 'Google',
   device: 'Firefox on Linux',
   at: '22 November 2026, 17:05 UTC',

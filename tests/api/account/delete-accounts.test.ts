@@ -320,6 +320,18 @@ async function fillEveryTable(user: SignedUpUser): Promise<string> {
     `insert into documents (user_id, title, first_day, last_day, content) values ($1, 'Q3', '2026-07-01', '2026-09-30', '')`,
     `insert into document_links (user_id, document_id, token_hash, expires_at)
      select user_id, id, sha256('token'), now() + interval '7 days' from documents where user_id = $1`,
+    `insert into reviews (user_id, period, period_from, period_to, text) values ($1, '7-day', '2026-01-01', '2026-01-07', 'Fine.')`,
+    // A trigger makes the rows of `reminder_schedule`.
+    `insert into preferences (user_id, time_zone, digest) values ($1, 'Europe/Vienna', true)`,
+    `insert into mail_tokens (user_id, token_hash, purpose, day, expires_at)
+     values ($1, sha256('tap'), 'tap', '2026-01-05', now() + interval '3 days')`,
+    `insert into access_tokens (user_id, name, scopes, token_hash, expires_at)
+     values ($1, 'Laptop', '{append}', sha256('token'), now() + interval '30 days')`,
+    `insert into appended_items (user_id, key, items_hash, date, revision)
+     values ($1, 'api:1', repeat('x', 43), '2026-01-05', 1)`,
+    `insert into connect_requests (code_hash, user_code, client_name, scopes, expires_at, approved_by)
+     values (sha256(convert_to($1::uuid::text, 'UTF8')), left(md5($1::uuid::text), 8), 'hustle', '{append}', now() + interval '10 minutes', $1)`,
+    `insert into slack_links (team_id, slack_user, user_id, name) values ('T1', left(md5($1::uuid::text), 10), $1, 'ana in team')`,
     `insert into plan_reminders (user_id, access_valid_until, days_before) values ($1, '2026-01-05', 3)`,
     `insert into auth.flows (method, redirect_to, user_id, expires_at) values ('oauth', '/', $1, now() + interval '1 day')`,
     `insert into auth.flows (method, redirect_to, linking_user_id, expires_at) values ('oauth', '/', $1, now() + interval '1 day')`,

@@ -64,7 +64,7 @@ export const waitUntilPassing = <Result>(read: () => Result | Promise<Result>): 
 
 export async function startAuthWorld(
   settings: Record<string, string> = {},
-  options: { sms?: 'on'; passwords?: 'real' } = {},
+  options: { sms?: 'on'; passwords?: 'real'; logTo?: { write(line: string): void } } = {},
 ): Promise<AuthWorld> {
   const server = await startTestServer({ settings, ...options });
 

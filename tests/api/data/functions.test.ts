@@ -41,6 +41,7 @@ test('rejects an unknown function with 404 and another method with 405', async (
 const CALLS = [
   ['paypal-create-order', (id: string) => ({ amount: 24, currency: 'USD', user_id: id })],
   ['paypal-capture-order', (id: string) => ({ order_id: '5O190127TN364715T', user_id: id })],
+  ['append-item', () => ({ text: 'Words', date: today() })],
   ['find-entries', () => ({ query: 'needle' })],
   ['year-summary', () => ({ year: today().slice(0, 4) })],
   ['import-entries', () => ({ entries: [{ date: today(), content: '<p>Words</p>' }] })],

@@ -105,6 +105,7 @@ export type UserTable = {
 const CENTRAL_TABLES: ReadonlyMap<string, string> = new Map([
   ['document_links', 'whoever opens a link names its token, whose hash is unique over all users, and not the user'],
   ['payments', "PayPal names orders and captures, whose ids are unique over all users, and never the product's users"],
+  ['slack_links', "Slack names its own teams and users, and never the product's users"],
 ]);
 
 /** The only table of users without a column `user_id`: its column `id` is the user's. */

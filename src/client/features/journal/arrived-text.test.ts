@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { isolate } from '#domain/isolate.ts';
 import { FIRST_LINE_KEY, SHARED_TEXTS_PREFIX } from '#client/lib/session/storage-keys.ts';
 import type { Toast } from '#client/ui/toast.tsx';
-import { addArrivedText, appendItem, offerSharedText } from './arrived-text.ts';
+import { addArrivedText, offerSharedText } from './arrived-text.ts';
 
 class MemoryStorage implements Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> {
   readonly values = new Map<string, string>();
@@ -32,30 +32,6 @@ function openDay(html: string, { canDraft = true } = {}) {
   return { storage, day, add, offer };
 }
 
-describe('an item', () => {
-  test.each([
-    ['', `<ol>${item('new')}</ol>`],
-    ['<ol><li><p></p></li></ol>', `<ol>${item('new')}</ol>`],
-    [`<ol>${item('a')}</ol>`, `<ol>${item('a')}${item('new')}</ol>`],
-    [`<ol>${item('a')}<li><p></p></li></ol>`, `<ol>${item('a')}${item('new')}</ol>`],
-    [`<ul>${item('a')}</ul>`, `<ul>${item('a')}${item('new')}</ul>`],
-    ['<p>words</p>', `<p>words</p><ol>${item('new')}</ol>`],
-    [
-      `<ol><li><p>a</p><ol>${item('b')}</ol></li></ol>`,
-      `<ol><li><p>a</p><ol>${item('b')}</ol></li>${item('new')}</ol>`,
-    ],
-  ])('joins %s', (html, expected) => expect(appendItem(html, 'new')).toBe(expected));
-
-  test('is text, not markup, and keeps its lines', () => {
-    expect(appendItem('', 'a <b>\nb & c')).toBe('<ol><li><p>a &lt;b&gt;<br>b &amp; c</p></li></ol>');
-  });
-
-  test('that is in the log already is not added again', () => {
-    const html = `<ol>${item('new')}${item('b')}</ol>`;
-    expect(appendItem(html, 'new')).toBe(html);
-  });
-});
-
 describe('shared text', () => {
   test('of this user, or shared while signed out, joins the log once', () => {
     const { storage, day, add } = openDay(`<ol>${item('a')}</ol>`);
@@ -65,6 +41,14 @@ describe('shared text', () => {
     expect(day.html).toBe(`<ol>${['a', 'before', 'one', 'two'].map(item).join('')}</ol>`);
     expect(add()).toBe(0);
     expect(storage.values.size).toBe(0);
+  });
+
+  test('that is in the log already is not added again', () => {
+    const html = `<ol>${item('new')}${item('b')}</ol>`;
+    const { storage, day, add } = openDay(html);
+    storage.setItem(OWN, '["new"]');
+    add();
+    expect(day.html).toBe(html);
   });
 
   test('stays in the storage until a draft holds it, and is added once', () => {

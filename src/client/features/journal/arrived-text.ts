@@ -2,9 +2,9 @@
  * Text that arrived from outside the journal and becomes an item of today's log: the line that a visitor typed on the
  * landing page, and text that another app shared. Loaded only when such text is in the storage.
  */
-import { escapeHtml } from '#domain/export/escape-html.ts';
 import { isolate } from '#domain/isolate.ts';
 import { stripInvisible } from '#domain/coach/strip-invisible.ts';
+import { appendItems, itemHtml } from '#domain/log/append-items.ts';
 import { FIRST_LINE_MAX_LENGTH } from '#domain/log/entry.ts';
 import { FIRST_LINE_KEY, sharedTextsKeys } from '#client/lib/session/storage-keys.ts';
 import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
@@ -26,7 +26,7 @@ export function addArrivedText(storage: Storage, userId: string, today: Today, i
   const shared = keys.flatMap((key) => parseTexts(storage.getItem(key)));
   const texts = [...(isFirstLog ? readFirstLine(storage) : []), ...shared];
   if (texts.length === 0) return 0;
-  today.rewrite((text) => texts.reduce(appendItem, text), 0);
+  today.rewrite((text) => texts.reduce(addItem, text), 0);
   if (!today.storeDraft()) return 0;
   for (const key of isFirstLog ? [...keys, FIRST_LINE_KEY] : keys) storage.removeItem(key);
   return shared.length;
@@ -55,25 +55,16 @@ export function offerSharedText(
     action: {
       label: 'Add to today',
       run: () => {
-        today.rewrite((text) => texts.reduce(appendItem, text), 0);
+        today.rewrite((text) => texts.reduce(addItem, text), 0);
         today.storeDraft();
       },
     },
   });
 }
 
-/** Appends an item to the list that ends the log. An item that the log has already is not added once more. */
-export function appendItem(html: string, text: string): string {
-  const item = `<li><p>${text
-    .split(/\s*\n\s*/)
-    .map(escapeHtml)
-    .join('<br>')}</p></li>`;
-  if (html.includes(item)) return html;
-  const list = /<\/[ou]l>$/.exec(html)?.[0];
-  if (list === undefined) return `${html}<ol>${item}</ol>`;
-  const items = html.slice(0, -list.length).replace(/<li><p>(<br>)?<\/p><\/li>$/, '');
-  return items + item + list;
-}
+/** Adds an item, unless the log has it already. */
+const addItem = (html: string, text: string): string =>
+  html.includes(itemHtml(text)) ? html : appendItems(html, [text]);
 
 /** The line typed on the landing page, with single spaces between words; an empty array without a line. */
 function readFirstLine(storage: Storage): string[] {

@@ -26,9 +26,11 @@ import styles from './settings.module.css';
 type SettingsScreenProps = {
   /** Saves all drafts; returns the days that could not be saved. */
   sendAll: () => Promise<readonly Day[]>;
+  /** The card of the access tokens. */
+  tokens: ReactNode;
 };
 
-export function SettingsScreen({ sendAll }: SettingsScreenProps) {
+export function SettingsScreen({ sendAll, tokens }: SettingsScreenProps) {
   useTitle('Settings');
   const premium = usePremium();
   const isLoading = useSession().profileState === 'loading';
@@ -44,6 +46,7 @@ export function SettingsScreen({ sendAll }: SettingsScreenProps) {
         <WeekCard />
         <ReminderCards />
         <LinksCard />
+        {tokens}
       </div>
     </Page>
   );

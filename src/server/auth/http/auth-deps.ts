@@ -11,6 +11,7 @@ import type { SmsSender } from '#server/sms-sender.ts';
 import type { AccessTokens } from '../keys/access-tokens.ts';
 import type { SamlKey } from '../keys/saml-key.ts';
 import type { SigningKeys } from '../keys/signing-keys.ts';
+import type { PersonalTokens } from '../keys/personal-tokens.ts';
 import type { RateLimits } from './rate-limits.ts';
 
 /** The dependencies of `authRoutes`. */
@@ -34,6 +35,7 @@ export type AuthRoutesDeps = {
 /** The dependencies of an endpoint. */
 export type AuthDeps = AuthRoutesDeps & {
   limits: RateLimits;
+  tokens: PersonalTokens;
   secrets: {
     refreshTokens: Buffer;
     oneTimeCodes: Buffer;

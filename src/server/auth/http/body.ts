@@ -32,6 +32,13 @@ export class Body {
   }
 
   /** Returns null if the field is missing or null. */
+  number(name: string): number | null {
+    const value = this.#fields[name] ?? null;
+    if (value !== null && typeof value !== 'number') throw new AuthError('bad_json', `${name} must be a number`);
+    return value;
+  }
+
+  /** Returns null if the field is missing or null. */
   object(name: string): JsonObject | null {
     const value = this.#fields[name] ?? null;
     if (value === null) return null;

@@ -159,6 +159,13 @@ const CATALOGUE = {
     code: 'insufficient_aal',
     text: 'AAL2 session is required to manage passkeys when MFA is enabled',
   },
+  too_many_tokens: { status: 422, code: 'too_many_tokens', text: 'Maximum number of access tokens reached' },
+  no_such_token: { status: 404, code: 'not_found', text: 'There is no such access token' },
+  no_such_connect_request: {
+    status: 404,
+    code: 'connect_request_not_found',
+    text: 'This code is unknown, has expired or was used',
+  },
   passkey_not_found: { status: 404, code: 'validation_failed', text: 'Passkey not found' },
   resend_needs_email: { status: 400, code: 'validation_failed', text: 'Type provided requires an email address' },
   resend_needs_phone: { status: 400, code: 'validation_failed', text: 'Type provided requires a phone number' },

@@ -37,6 +37,10 @@ const BUCKETS = {
   factor_verify: { points: 15, duration: MINUTE },
   passkey: { points: 30, duration: FIVE_MINUTES },
   factor: { points: 30, duration: FIVE_MINUTES },
+  /** Device authorizations, and the codes that users enter for them. */
+  connect: { points: 30, duration: FIVE_MINUTES },
+  /** One program polls sixty times. */
+  device_poll: { points: 180, duration: FIVE_MINUTES },
   /** Only sign-outs that ended no session: an owner who signs a thief out is never refused. */
   idle_logout: { points: 30, duration: FIVE_MINUTES },
 } as const;

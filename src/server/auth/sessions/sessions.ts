@@ -275,8 +275,17 @@ export async function listSessions(service: AsService, userId: string): Promise<
 /** The sessions of a user to end; `only` and `except` take a session id. `aal` restricts them to one level. */
 export type SessionScope = ({ all: true } | { only: string } | { except: string }) & { aal?: SessionRow['aal'] };
 
-/** Returns the ids of the ended sessions, for `AccessTokens.invalidateSession`. */
+/**
+ * Returns the ids of the ended sessions, for `AccessTokens.invalidateSession`. Ending all sessions, or all others, also ends
+ * the personal access tokens of the user and the connections that wait for one (docs/specification/capture.md 2).
+ *
+ * Threat: a thief has made a token. The owner changes the password or signs out everywhere, and the thief reads on.
+ */
 export async function endSessions(service: AsService, userId: string, scope: SessionScope): Promise<string[]> {
+  if (!('only' in scope) && scope.aal === undefined) {
+    await service.statement('delete from public.access_tokens where user_id = $1', [userId]);
+    await service.statement('delete from public.connect_requests where approved_by = $1', [userId]);
+  }
   let query = queryBuilder.deleteFrom('auth.sessions').where('user_id', '=', userId).returning('id');
   if ('only' in scope) query = query.where('id', '=', scope.only);
   if ('except' in scope) query = query.where('id', '!=', scope.except);

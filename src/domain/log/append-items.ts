@@ -1,0 +1,55 @@
+/** Appends items to a log: text that arrives from outside the editor, such as another app, a token or a mail. */
+import { stripInvisible } from '../coach/strip-invisible.ts';
+import { logLines, type Line } from '../export/log-lines.ts';
+import { escapeHtml } from '../export/escape-html.ts';
+import { normalizeText, textToLog } from './text-to-log.ts';
+
+/** The longest text that is appended at once, in UTF-16 units. */
+export const APPEND_MAX_LENGTH = 16_000;
+/** The items of one text. */
+export const APPEND_MAX_ITEMS = 200;
+
+/** The HTML of an item. The text is no markup, and its lines are breaks. */
+export const itemHtml = (text: string): string =>
+  `<li><p>${text
+    .split(/\s*\n\s*/)
+    .map(escapeHtml)
+    .join('<br>')}</p></li>`;
+
+const LAST_LIST = /<\/[ou]l>(?=(?:<p>(?:<br>)?<\/p>)*$)/;
+const EMPTY_ITEM = /<li><p>(?:<br>)?<\/p><\/li>$/;
+const ONLY_EMPTY_ITEM = /<[ou]l><li><p>(?:<br>)?<\/p><\/li>$/;
+
+/**
+ * Appends the items to the list that ends the log, else in a numbered list of their own. What an open page may be writing at
+ * stays behind them: an empty item that ends the list, and empty paragraphs below it.
+ */
+export function appendItems(html: string, items: readonly string[]): string {
+  if (items.length === 0) return html;
+  const added = items.map(itemHtml).join('');
+  const list = LAST_LIST.exec(html);
+  if (!list) return `${html}<ol>${added}</ol>`;
+  const before = html.slice(0, list.index);
+  const emptyItem = EMPTY_ITEM.exec(before)?.[0] ?? '';
+  const kept = ONLY_EMPTY_ITEM.test(before) ? '' : emptyItem;
+  return before.slice(0, before.length - emptyItem.length) + added + kept + html.slice(list.index);
+}
+
+/**
+ * The items of a plain text: each line is one, and a list of the text is read as its items, without their markers. A line that
+ * continues an item, by its indentation, is a break in it. Invisible characters are removed. Threat: text in such characters
+ * would be read by the coach alone.
+ */
+export function parseItems(text: string): string[] {
+  const lines = logLines(textToLog(stripInvisible(normalizeText(text))).html);
+  const items: string[] = [];
+  let last: Line['block'] | null = null;
+  for (const line of lines) {
+    const words = line.text.trim();
+    if (words === '') continue;
+    if (last === line.block) items.push(`${items.pop()!}\n${words}`);
+    else items.push(words);
+    last = line.block;
+  }
+  return items;
+}

@@ -1,0 +1,162 @@
+/**
+ * Appends items to the numbered list of a day, for everything that writes from outside the journal's page: the function
+ * `append-item`, Slack, mails and notifications (docs/specification/capture.md 1).
+ *
+ * Merges like a second device: the log is read, the items are appended, and the write names the revision that was read. A
+ * change in between makes it start again. Triggers keep the version and tell the open pages, as after every save.
+ */
+import { createHash } from 'node:crypto';
+import { latestToday, type Day } from '#domain/day/day.ts';
+import { ENTRY_MAX_BYTES, STORAGE_FULL_CODE } from '#domain/log/entry.ts';
+import { APPEND_MAX_ITEMS, APPEND_MAX_LENGTH, appendItems as appendToLog } from '#domain/log/append-items.ts';
+import { withoutDateHeader } from '#domain/log/entry-html.ts';
+import type { Clock } from '../clock.ts';
+import { isUniqueViolation, PERMISSION_DENIED, sqlStateOf } from '../database/database-error.ts';
+import type { Database, Identity } from '../database/database.ts';
+import { dataError, DataError } from './errors.ts';
+import { withDateHeaderSql } from './to-sql.ts';
+import type { WriteQuota } from './write-quota.ts';
+
+export type AppendDeps = { database: Database; clock: Clock; writeQuota: WriteQuota };
+
+/** The user who appends. `actAsUser` gives the identity to work that has no session, such as a mail. */
+export type AppendingUser = { readonly userId: string; readonly identity: Identity };
+
+export type Append = {
+  readonly date: Day;
+  /** Plain texts, as `parseItems` returns them: a line end is a break in the item. */
+  readonly items: readonly string[];
+  /** A key is used once for a user: the same items under it are appended once. Null appends each time. */
+  readonly key: string | null;
+};
+
+/** `repeated`: the key was used before, `date` is the day of then, and nothing was appended. */
+export type Appended = { outcome: 'appended' | 'repeated'; date: Day; revision: number };
+
+export type AppendRefusal = 'empty' | 'too_long' | 'future_day' | 'locked_day' | 'full' | 'key_reused';
+
+const REFUSALS: Readonly<Record<AppendRefusal, string>> = {
+  empty: 'There is no text to add.',
+  too_long: `Add ${APPEND_MAX_LENGTH.toLocaleString('en')} characters and ${APPEND_MAX_ITEMS} lines at most at once.`,
+  future_day: 'This day has not begun yet.',
+  locked_day: 'This day is locked. The free plan opens the last 30 days.',
+  full: `This log would be longer than ${ENTRY_MAX_BYTES / 1024} KB. Please shorten it.`,
+  key_reused: 'Another text was sent with this key. Please send each text with a key of its own.',
+};
+
+/** The items were not appended, and will not be if the same is tried again. */
+export class AppendError extends Error {
+  override name = 'AppendError';
+  readonly reason: AppendRefusal;
+
+  constructor(reason: AppendRefusal, message = REFUSALS[reason]) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+export const APPEND_KEY_MAX_LENGTH = 200;
+/** Another writer was faster so often in a row: it is not one user who types. */
+const MAX_ATTEMPTS = 8;
+
+/** An identity that may append and do nothing else, for work on behalf of a user who has no session. */
+export const actAsUser = (userId: string): AppendingUser => ({
+  userId,
+  identity: {
+    role: 'authenticated',
+    claimsJson: JSON.stringify({ sub: userId, role: 'authenticated', scopes: 'append' }),
+  },
+});
+
+const READ = `
+  select entry.id, entry.revision, entry.content,
+         used.items_hash as "itemsHash", used.date::text as "usedDate", used.revision as "usedRevision"
+    from (select) as one
+         left join public.entries as entry on entry.user_id = $1::uuid and entry.date = $2::date
+         left join public.appended_items as used on used.user_id = $1::uuid and used.key = $3::text`;
+
+/** The key is noted by the statement that writes the log, so there is never one without the other. */
+const noteKey = `noted as (
+    insert into public.appended_items (user_id, key, items_hash, date, revision)
+    select $1::uuid, $4::text, $5::text, $2::date, saved.revision from saved where $4::text is not null)
+  select revision from saved`;
+
+const UPDATE = `
+  with saved as (
+    update public.entries set content = ${withDateHeaderSql('date', '$3::text')}
+     where user_id = $1::uuid and date = $2::date and id = $6::uuid and revision = $7::integer
+    returning revision), ${noteKey}`;
+
+const INSERT = `
+  with saved as (
+    insert into public.entries (user_id, date, content)
+    values ($1::uuid, $2::date, ${withDateHeaderSql('$2::date', '$3::text')})
+    on conflict (user_id, date) do nothing
+    returning revision), ${noteKey}`;
+
+type Row = {
+  id: string | null;
+  revision: number;
+  content: string;
+  itemsHash: string | null;
+  usedDate: Day;
+  usedRevision: number;
+};
+
+/**
+ * @throws AppendError; a DataError if the user has written too much in a minute; an error of the database, after which the
+ *   caller may try again with the same key
+ */
+export async function appendItems(
+  { database, clock, writeQuota }: AppendDeps,
+  { userId, identity }: AppendingUser,
+  { date, items, key }: Append,
+): Promise<Appended> {
+  if (items.length === 0) throw new AppendError('empty');
+  const length = items.reduce((sum, item) => sum + item.length, 0);
+  if (items.length > APPEND_MAX_ITEMS || length > APPEND_MAX_LENGTH) throw new AppendError('too_long');
+  if (date > latestToday(clock.now())) throw new AppendError('future_day');
+  writeQuota.check(userId);
+  const itemsHash = createHash('sha256').update(JSON.stringify(items)).digest('base64url');
+  const user = database.asUser(identity);
+  const reader = database.asUser(identity, { isQuickRead: true });
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    const { rows } = await reader.statement<Row>(READ, [userId, date, key]);
+    const { id, revision, content, ...used } = rows[0]!;
+    if (used.itemsHash !== null) {
+      // The day is not compared: a request without a day that is repeated after midnight means the same one.
+      if (used.itemsHash !== itemsHash) throw new AppendError('key_reused');
+      return { outcome: 'repeated', date: used.usedDate, revision: used.usedRevision };
+    }
+    const log = appendToLog(id === null ? '' : withoutDateHeader(content), items);
+    const bytes = Buffer.byteLength(log);
+    if (bytes > ENTRY_MAX_BYTES) throw new AppendError('full');
+    await spend(writeQuota, userId, bytes);
+    const values = [userId, date, log, key, itemsHash];
+    const saved = await save(id === null ? [INSERT, values] : [UPDATE, [...values, id, revision]]);
+    if (saved !== null) return { outcome: 'appended', date, revision: saved };
+  }
+  throw dataError('PGRST000', { message: 'This day is changing too fast. Please try again' });
+
+  /** Null if another writer was faster: then the log or the key is another one now. */
+  async function save([text, values]: [string, unknown[]]): Promise<number | null> {
+    try {
+      const { rows } = await user.statement<{ revision: number }>(text, values);
+      return rows[0]?.revision ?? null;
+    } catch (error) {
+      if (isUniqueViolation(error)) return null;
+      // The plan hides a locked day, so the policy refuses the insert whether or not it has a log.
+      if (sqlStateOf(error) === PERMISSION_DENIED) throw new AppendError('locked_day');
+      throw error;
+    }
+  }
+}
+
+async function spend(writeQuota: WriteQuota, userId: string, bytes: number): Promise<void> {
+  try {
+    await writeQuota.spend(userId, bytes);
+  } catch (error) {
+    if (error instanceof DataError && error.code === STORAGE_FULL_CODE) throw new AppendError('full', error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * `append-item` {text, date?, time_zone?, key?}: appends the lines of a text to the numbered list of a day
+ * (docs/specification/capture.md 1).
+ */
+import type { Context } from 'hono';
+import { isDay } from '#domain/day/day.ts';
+import { APPEND_MAX_LENGTH, parseItems } from '#domain/log/append-items.ts';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import {
+  AppendError,
+  appendItems,
+  APPEND_KEY_MAX_LENGTH,
+  type AppendDeps,
+  type AppendRefusal,
+} from '../data/append-items.ts';
+import { findToday } from '../data/user-day.ts';
+import type { AppEnv } from '../http/app-env.ts';
+import { FunctionError, readBody, type FunctionCaller } from './wire.ts';
+
+const STATUSES: Readonly<Record<AppendRefusal, ContentfulStatusCode>> = {
+  empty: 400,
+  too_long: 413,
+  future_day: 400,
+  locked_day: 403,
+  full: 413,
+  key_reused: 422,
+};
+
+export function appendItem(deps: AppendDeps) {
+  return async function appendOwnItem(context: Context<AppEnv>, caller: FunctionCaller): Promise<Response> {
+    const body = await readBody(context);
+    const { text, date } = body;
+    if (typeof text !== 'string') throw new FunctionError(400, 'Send a text.', { code: 'invalid_text' });
+    if (date !== undefined && date !== null && !isDay(date))
+      throw new FunctionError(400, 'A date is written as 2026-11-28.', { code: 'invalid_date' });
+    const key = readKey(context.req.header('idempotency-key') ?? body['key']);
+    try {
+      if (text.length > 2 * APPEND_MAX_LENGTH) throw new AppendError('too_long');
+      const zone = body['time_zone'];
+      const day = isDay(date)
+        ? date
+        : await findToday(deps, caller, {
+            asked: typeof zone === 'string' ? zone : null,
+            connected: caller.token?.timeZone ?? null,
+          });
+      if (day === null) throw new FunctionError(400, UNKNOWN_ZONE, { code: 'unknown_time_zone' });
+      const appended = await appendItems(deps, caller, { date: day, items: parseItems(text), key });
+      return context.json({ success: true, ...appended });
+    } catch (error) {
+      if (!(error instanceof AppendError)) throw error;
+      throw new FunctionError(STATUSES[error.reason], error.message, { code: error.reason });
+    }
+  };
+}
+
+/** Beside the keys of the server's own appends, which a client must not take in advance. */
+const KEY_PREFIX = 'api:';
+
+function readKey(key: unknown): string | null {
+  if (key === undefined || key === null || key === '') return null;
+  const max = APPEND_KEY_MAX_LENGTH - KEY_PREFIX.length;
+  if (typeof key === 'string' && key.length <= max && /^[\x21-\x7e]+$/.test(key)) return KEY_PREFIX + key;
+  throw new FunctionError(400, `A key has 1 to ${max} visible ASCII characters.`, { code: 'invalid_key' });
+}
+
+const UNKNOWN_ZONE = 'Send a date, or a time_zone such as Europe/Vienna: your day is not known yet.';
