@@ -81,7 +81,8 @@ async function settle(world: World): Promise<void> {
   problems.push('text is still unsent');
 }
 
-const isWaiting = ({ tabs, devices }: World): boolean =>
+const isWaiting = ({ tabs, devices, isCapturing }: World): boolean =>
+  isCapturing() ||
   [...tabs].some((tab) => tab.isWaiting()) ||
   devices.some(({ localStorage }) => keysUnder(localStorage, DRAFT_PREFIX).length > 0);
 

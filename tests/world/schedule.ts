@@ -22,14 +22,14 @@ export type Schedule = {
 };
 
 const KINDS = [
-  ...(['add', 'append', 'prepend', 'delete', 'move', 'clear', 'compose', 'moveLog'] as const),
+  ...(['add', 'append', 'prepend', 'delete', 'move', 'clear', 'compose', 'moveLog', 'capture'] as const),
   ...(['offline', 'online', 'loseRequest', 'loseAnswer'] as const),
   ...(['openDay', 'openTab', 'closeTab', 'crashTab', 'hideTab', 'showTab'] as const),
   ...(['expireSession', 'signIn', 'endPlan', 'startPlan', 'killServer', 'answer', 'waitForMidnight'] as const),
 ] as const;
 
 const WEIGHTS: Record<Step['do'], number> = {
-  ...{ add: 16, append: 6, prepend: 4, delete: 5, move: 4, clear: 1, compose: 2, moveLog: 2 },
+  ...{ add: 16, append: 6, prepend: 4, delete: 5, move: 4, clear: 1, compose: 2, moveLog: 2, capture: 8 },
   ...{ offline: 5, online: 4, loseRequest: 2, loseAnswer: 4 },
   ...{ openDay: 3, openTab: 5, closeTab: 4, crashTab: 3, hideTab: 1, showTab: 1 },
   ...{ expireSession: 1, signIn: 2, endPlan: 1, startPlan: 1, killServer: 1, answer: 2, waitForMidnight: 1 },

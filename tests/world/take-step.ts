@@ -30,6 +30,8 @@ export async function takeStep(world: World, step: Step): Promise<void> {
       if (!tab.page()!.editor.isComposing) edit(world, tab, { ...step, do: 'add' });
       tab.setComposing(!tab.page()!.editor.isComposing);
       return note(`${tab.name} ${tab.page()!.editor.isComposing ? 'composes that' : 'ends the composition'}`);
+    case 'capture':
+      return world.capture(device);
     case 'moveLog': {
       if (!tab?.page()?.saver() || !tab.isVisible()) return;
       const [from, to] = [tab.page()!.date, addDays(tab.today(), -2 - (a % 2))];

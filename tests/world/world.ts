@@ -6,7 +6,8 @@ import type { PlanColumns, PlanId } from '#domain/plan/plan.ts';
 import type { DayDraft } from '#client/sync/day-drafts.ts';
 import type { Conflict } from '#client/sync/day-saver/state.ts';
 import { log } from '../support/day-saver-harness.ts';
-import { createDevice, type Device } from './browser/device.ts';
+import { createDevice, withSessionOf, type Device } from './browser/device.ts';
+import { APPEND_PATH, createProgram } from './program.ts';
 import { createRealWork } from './browser/real-work.ts';
 import { itemsOf, openTab, type Tab } from './browser/tab.ts';
 import { createVirtualClock } from './browser/virtual-clock.ts';
@@ -68,7 +69,11 @@ export async function createWorld(server: WorldServer, schedule: Schedule) {
       databaseDays = days;
       await server.setUserClock(userId, clock.now());
     }
-    return backend.send(request, clock.now());
+    const response = await backend.send(request, clock.now());
+    const appended = appendedDay(request, response);
+    // The stream of changes names the row, which the answer of an append does not.
+    const version = appended === null ? undefined : await server.readVersion(userId, appended);
+    return version ? { ...response, text: JSON.stringify([version]) } : response;
   }
 
   let uuids = 0;
@@ -82,11 +87,19 @@ export async function createWorld(server: WorldServer, schedule: Schedule) {
       killServer: () => backend.restart(),
     }),
   );
+  const programs = new Map(
+    devices.map((device) => [
+      device,
+      createProgram({ device, send: withSessionOf(device)((...given) => device.fetch(...given)) }),
+    ]),
+  );
   const tabsOf = (device: Device): Tab[] => [...tabs].filter((tab) => tab.device === device);
 
   /** The stream of changes: every visible tab with a connection hears of the write. */
   function onWritten(request: ServerRequest, { text }: ServerResponse): void {
-    const row = (JSON.parse(text) as { id: string; revision: number }[])[0];
+    const answer = JSON.parse(text) as { id: string; revision: number }[];
+    // An append that was repeated has changed nothing.
+    const row = Array.isArray(answer) ? answer[0] : undefined;
     if (!row) return;
     const written = (JSON.parse(request.body || '{}') as { date?: Day }).date;
     // The request of a move names the old day in its filter, and the new day in its body.
@@ -136,6 +149,15 @@ export async function createWorld(server: WorldServer, schedule: Schedule) {
     /** Removes a tab that was closed or has crashed. */
     forget: (tab: Tab): void => void tabs.delete(tab),
 
+    /** A program on the device appends a word to its today. It keeps what could not be sent, with its key. */
+    capture(device: Device): void {
+      const word = ledger.newWord(null);
+      note(`a program on ${device.name} appends "${word}"`);
+      programs.get(device)!.append(word);
+    },
+
+    isCapturing: (): boolean => [...programs.values()].some((program) => program.isWaiting()),
+
     readLogs: () => server.readLogs(userId),
 
     async close(): Promise<void> {
@@ -144,6 +166,13 @@ export async function createWorld(server: WorldServer, schedule: Schedule) {
       await backend.close();
     },
   };
+}
+
+/** The day that an append has changed; null for any other request, and for one that was repeated. */
+function appendedDay({ path }: ServerRequest, { status, text }: ServerResponse): Day | null {
+  if (path !== APPEND_PATH || status !== 200) return null;
+  const { outcome, date } = JSON.parse(text) as { outcome: string; date: Day };
+  return outcome === 'appended' ? date : null;
 }
 
 export const quote = (items: readonly string[]): string => `[${items.join(', ')}]`;

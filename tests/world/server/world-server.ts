@@ -112,6 +112,14 @@ export async function startWorldServer() {
       return new Map(rows.map(({ date, content }) => [date, withoutDateHeader(content)]));
     },
 
+    async readVersion(userId: string, date: Day): Promise<{ id: string; revision: number } | undefined> {
+      const { rows } = await db.admin.query<{ id: string; revision: number }>(
+        'select id, revision from public.entries where user_id = $1 and date = $2',
+        [userId, date],
+      );
+      return rows[0];
+    },
+
     async issueToken(userId: string, now: number): Promise<string> {
       const clock = { now: () => new Date(now) };
       const { accessToken } = await createAccessTokens({ keys, issuer: '', clock, database: db.database }).issue({
