@@ -429,4 +429,19 @@ export const SCENES: readonly Scene[] = [
     path: ROUTES.reviews.path,
     prepare: (page) => page.getByText('5 entries').first().waitFor(),
   },
+  {
+    name: 'wins-free',
+    as: 'free',
+    path: ROUTES.wins.path,
+    prepare: (page) => page.getByRole('heading', { name: 'Premium Feature' }).waitFor(),
+  },
+  {
+    name: 'wins-document',
+    as: 'premium',
+    path: ROUTES.wins.path,
+    prepare: async (page) => {
+      await clickButton('Collect My Wins')(page);
+      await page.getByText('Saved', { exact: true }).waitFor();
+    },
+  },
 ];
