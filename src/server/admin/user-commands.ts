@@ -136,6 +136,8 @@ const TABLES: readonly (readonly [name: string, table: string, key: string, secr
   ['profile', 'public.profiles', 'id', []],
   ['analyses', 'public.analyses', 'user_id', []],
   ['reviews', 'public.reviews', 'user_id', []],
+  ['documents', 'public.documents', 'user_id', []],
+  ['document_links', 'public.document_links', 'user_id', ['token_hash']],
   ['payments', 'public.payments', 'user_id', []],
   ['plan_changes', 'public.plan_changes', 'user_id', []],
 ];

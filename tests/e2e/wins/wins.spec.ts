@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
 import { addDays, type Day } from '#domain/day/day.ts';
 import { log, today } from '../support/journal.ts';
-import { expect, expectNoHorizontalScroll, inBothThemes, test } from '../support/test.ts';
+import { test } from '../support/coach.ts';
+import { expect, expectNoHorizontalScroll, inBothThemes } from '../support/test.ts';
 
 const LOGS = (): Record<Day, string> => ({
   [addDays(today(), -2)]: log('Read mail', 'Shipped the billing migration'),
@@ -179,7 +180,7 @@ test('a link shows the document to anybody until it is ended in Settings', async
   await page.getByRole('button', { name: 'Link' }).click();
   await page.getByRole('radio', { name: '7 days' }).check();
   await page.getByRole('button', { name: 'Make a Link' }).click();
-  const url = await page.getByLabel('The link').inputValue();
+  const url = await page.getByRole('textbox', { name: 'The link' }).inputValue();
   expect(url).toMatch(/\/s\/[\w-]{43}$/);
 
   const guest = await browser.newContext({ baseURL: baseURL! });
@@ -194,6 +195,29 @@ test('a link shows the document to anybody until it is ended in Settings', async
   const ended = await reader.request.get(url);
   expect(ended.status()).toBe(404);
   await guest.close();
+});
+
+test('a kept review is shown by a link, which "Renew" replaces', async ({ page, request, signUp }) => {
+  await signUp(page, {
+    isCloser: true,
+    logs: { [today()]: log('Shipped the billing migration before noon') },
+    path: '/reviews',
+  });
+  await page.getByRole('button', { name: 'I agree' }).click();
+  await page.getByRole('button', { name: 'Generate 7-Day Analysis' }).click();
+  const kept = page.getByRole('region', { name: 'Kept reviews' });
+  await kept.locator('summary').first().click();
+  await kept.getByRole('button', { name: 'Link' }).click();
+  await page.getByRole('button', { name: 'Make a Link' }).click();
+  const first = await page.getByRole('textbox', { name: 'The link' }).inputValue();
+  expect(await (await request.get(first)).text()).toContain('<h1>Review</h1>');
+
+  await page.getByRole('button', { name: /^Renew the link to Review/ }).click();
+  await expect(page.getByRole('textbox', { name: 'The link' })).not.toHaveValue(first);
+  const second = await page.getByRole('textbox', { name: 'The link' }).inputValue();
+  expect((await request.get(first)).status()).toBe(404);
+  expect((await request.get(second)).status()).toBe(200);
+  await expect(page.getByRole('list', { name: 'Links that work' }).getByRole('listitem')).toHaveCount(1);
 });
 
 test('a Dabbler sees the offer, and what was written as a Closer', async ({ page, signUp }) => {
@@ -211,7 +235,7 @@ test('the pages are accessible in both themes and fit a phone', async ({ page, s
   await inBothThemes(page, expectAccessible);
   await page.getByRole('button', { name: 'Link' }).click();
   await page.getByRole('button', { name: 'Make a Link' }).click();
-  await expect(page.getByLabel('The link')).toBeVisible();
+  await expect(page.getByRole('textbox', { name: 'The link' })).toBeVisible();
   await inBothThemes(page, expectAccessible);
   await page.keyboard.press('Escape');
   await expectNoHorizontalScroll(page);

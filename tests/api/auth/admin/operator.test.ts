@@ -72,6 +72,14 @@ test('user:export prints the logs in the form of the JSON export, and no secret'
     headers: { Authorization: `Bearer ${access}`, 'Content-Type': 'application/json' },
     body: JSON.stringify({ user_id: id, date, content: '<p>Shipped</p>' }),
   });
+  await world.admin.query(
+    `with document as (
+       insert into documents (user_id, title, first_day, last_day, content)
+       values ($1, 'My year', '2026-01-01', '2026-12-31', '{}') returning user_id, id)
+     insert into document_links (user_id, document_id, token_hash, expires_at)
+     select user_id, id, sha256('token'), now() + interval '7 days' from document`,
+    [id],
+  );
   const text = await admin('user:export', email);
   const exported = JSON.parse(text) as Record<string, Record<string, unknown>[]>;
   expect(exported['format']).toBe('hustle-forge/1');
@@ -81,6 +89,9 @@ test('user:export prints the logs in the form of the JSON export, and no secret'
   expect(exported['account']).toMatchObject([{ id, email }]);
   expect(exported['sessions']).toHaveLength(1);
   expect(exported['profile']).toMatchObject([{ subscription_plan: 'free' }]);
+  expect(exported['documents']).toMatchObject([{ title: 'My year' }]);
+  expect(exported['document_links']).toHaveLength(1);
+  expect(text).not.toContain('token_hash');
   expect(text).not.toContain('argon2id');
   expect(await auditOf(id)).toEqual(['exported_by_operator']);
 });
