@@ -99,6 +99,7 @@ test.describe('a plan that cannot be loaded', () => {
       await expect(page).toHaveURL(path);
       await expect(page.getByRole('status').filter({ hasText: UNREAD })).toBeVisible();
       await expect(page.getByText(PITCH)).toHaveCount(0);
+      if (path === '/settings') await expect(page.getByRole('button', { name: 'Choose Files' })).toBeVisible();
       if (path !== '/reviews') await page.goBack();
     }
     await expectAccessible(page);

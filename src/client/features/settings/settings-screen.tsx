@@ -40,7 +40,7 @@ export function SettingsScreen({ sendAll, tokens }: SettingsScreenProps) {
       {premium === null && <PlanPlaceholder />}
       {/* The cards have other heights on each plan, so they would shift if they were visible before. */}
       <div hidden={isLoading}>
-        {premium !== null && <ImportCard />}
+        {!isLoading && <ImportCard />}
         <ExportCard premium={premium} sendAll={sendAll} />
         <FontCard premium={premium} />
         <WeekCard />
