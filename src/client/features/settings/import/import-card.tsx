@@ -18,10 +18,10 @@ import { MAX_FILES, type ChosenFile } from './open-files.ts';
 import { countLocked, type ImportSummary } from './import-run.ts';
 import styles from './import.module.css';
 
-/** The steps during which dropped files would get lost or interrupt a write. */
 const pauseText = (what: 'import' | 'undo', seconds: number): string =>
   `The server asks for a pause. The ${what} continues in ${pluralize(seconds, 'second')}.`;
 
+/** The steps during which dropped files would get lost or interrupt a write. */
 const BUSY: ReadonlySet<ImportState['kind']> = new Set(['writing', 'undoing']);
 
 export function ImportCard() {

@@ -76,7 +76,7 @@ function VerifiedReset({ account, onDone }: Pick<ResetProps, 'onDone'> & { accou
   const { user } = useSession();
   const isOtherUser = user !== null && user.id !== account.user.id;
   const accept = async (): Promise<Outcome> => {
-    // An error is not one of the form: the password is already changed. Without a session, the journal asks to sign in.
+    // The form shows no error: the password is changed already. Without a session, the journal asks to sign in.
     const error = await adoptSession(account);
     return onDone(error && isOtherUser ? 'otherUser' : 'journal');
   };
