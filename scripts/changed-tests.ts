@@ -40,6 +40,7 @@ export const SPECS_BY_PATH: readonly (readonly [path: string, specs: readonly st
   ['src/client/features/settings/', SETTINGS],
   ['src/client/features/sign-in/', ACCOUNT],
   ['src/client/features/versions/', JOURNAL],
+  ['src/client/features/wins/', ['tests/e2e/wins/']],
   ['src/client/editor/', JOURNAL],
   ['src/client/sync/', [...JOURNAL, ...DEVICES, 'tests/e2e/account/sign-out.spec.ts', 'tests/e2e/settings']],
   ['src/domain/coach/', COACH],

@@ -60,6 +60,8 @@ test('names each fault of roles, migrations and connections', async () => {
     const forget = 'delete from migrations.applied where number = 9999';
     const database = new pg.Client({ connectionString: url });
     await database.connect();
+    // When an expectation fails, the database is dropped while this client is connected. Without a listener its error would end the run.
+    database.on('error', () => {});
     const diagnose = async (
       name: string,
       sql: string,
@@ -108,13 +110,16 @@ test('names each fault of roles, migrations and connections', async () => {
     expect(await diagnose('migrations', ledger('', ''), forget, database)).toBe(
       'warning a newer version of this program has applied app/9999_later',
     );
-    const older = "update migrations.applied set number = 22, name = 'versions_apart' where set = 'app'";
-    const newest = "update migrations.applied set number = 39, name = 'baseline' where set = 'app'";
+    const older = `create table migrations.kept as table migrations.applied;
+      delete from migrations.applied where set = 'app' and number > 39;
+      update migrations.applied set number = 22, name = 'versions_apart' where set = 'app'`;
+    const newest = `truncate migrations.applied; insert into migrations.applied table migrations.kept;
+      drop table migrations.kept`;
     expect(await diagnose('migrations', older, newest, database)).toMatch(
       /^fault the database is of an older version: it has 1 of the 39 migrations that app\/0039_baseline replaces/,
     );
     expect(await diagnose('migrations', 'delete from migrations.applied', 'select', database)).toMatch(
-      /^warning pending migrations: auth\/0009_baseline, app\/0039_baseline$/,
+      /^warning pending migrations: auth\/0009_baseline, app\/0039_baseline/,
     );
     expect(await diagnose('migrations', 'drop table migrations.applied', 'select', database)).toBe(
       'warning the database is empty',
