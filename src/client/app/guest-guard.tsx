@@ -23,7 +23,7 @@ export function GuestGuard({ children }: PropsWithChildren) {
   if (secondStepUser && needsSecondStep) {
     return (
       <Suspense fallback={<LoadingScreen />}>
-        <secondStepScreen.View user={secondStepUser} />
+        <secondStepScreen.LoadingView user={secondStepUser} />
       </Suspense>
     );
   }

@@ -1,8 +1,7 @@
 /** Tests chunks that are rendered before they have loaded, and the preloading of chunks while the page is idle. */
-import { createElement, Suspense } from 'react';
+import { createElement, Suspense, type ComponentType } from 'react';
 import { prerender } from 'react-dom/static';
 import { beforeEach, expect, test, vi } from 'vitest';
-import type { LazyChunk } from './lazy-chunk.ts';
 
 let page: EventTarget;
 
@@ -44,7 +43,9 @@ test('a preload requests one chunk at a time, and none after it was stopped', as
   expect(requests()).toEqual([1, 1, 0]);
 });
 
-async function renderChunk({ View }: LazyChunk<{ name: string }>): Promise<string> {
+type Greeted = { name: string };
+
+async function render(View: ComponentType<Greeted>): Promise<string> {
   const { prelude } = await prerender(createElement(Suspense, null, createElement(View, { name: 'Jo' })));
   return (await new Response(prelude).text()).replaceAll(/<!--.*?-->/g, '');
 }
@@ -55,9 +56,9 @@ test('a view that is rendered before it has loaded appears once it has', async (
   const { lazyChunk } = await import('./lazy-chunk.ts');
   const importView = vi.fn(() => Promise.resolve(Greeting));
   const chunk = lazyChunk(importView);
-  expect(await renderChunk(chunk)).toBe('<p>Hello Jo</p>');
+  expect(await render(chunk.LoadingView)).toBe('<p>Hello Jo</p>');
   expect(chunk.isLoaded()).toBe(true);
-  expect(await renderChunk(chunk)).toBe('<p>Hello Jo</p>');
+  expect(await render(chunk.LoadingView)).toBe('<p>Hello Jo</p>');
   expect(importView).toHaveBeenCalledOnce();
 });
 
@@ -65,7 +66,19 @@ test('a view that could not be loaded shows its fallback, and itself once a late
   const { lazyChunk } = await import('./lazy-chunk.ts');
   const importView = vi.fn(() => Promise.resolve(Greeting)).mockRejectedValueOnce(new Error('offline'));
   const chunk = lazyChunk(importView, ({ name }) => createElement('p', null, `${name} is offline`));
-  expect(await renderChunk(chunk)).toBe('<p>Jo is offline</p>');
+  expect(await render(chunk.LoadingView)).toBe('<p>Jo is offline</p>');
   await chunk.load();
-  expect(await renderChunk(chunk)).toBe('<p>Hello Jo</p>');
+  expect(await render(chunk.LoadingView)).toBe('<p>Hello Jo</p>');
+});
+
+test('a view that the page adds below its text renders nothing until it has loaded, also after a failure', async () => {
+  const { lazyChunk } = await import('./lazy-chunk.ts');
+  const importView = vi.fn(() => Promise.resolve(Greeting)).mockRejectedValueOnce(new Error('offline'));
+  const chunk = lazyChunk(importView);
+  expect(await render(chunk.View)).toBe('');
+  expect(importView).not.toHaveBeenCalled();
+  await expect(chunk.load()).rejects.toThrow('offline');
+  expect(await render(chunk.View)).toBe('');
+  await chunk.load();
+  expect(await render(chunk.View)).toBe('<p>Hello Jo</p>');
 });

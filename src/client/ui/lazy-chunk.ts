@@ -8,7 +8,12 @@ import { useToast } from '#client/ui/toast.tsx';
 
 type Load = () => Promise<void>;
 type Loadable = { isLoaded: () => boolean; load: Load };
-export type LazyChunk<Props> = Loadable & { View: FunctionComponent<Props> };
+export type LazyChunk<Props> = Loadable & {
+  /** Renders nothing until `load` has resolved. */
+  View: FunctionComponent<Props>;
+  /** For use within `Suspense`: loads the chunk, and on a failure shows the fallback of the chunk or throws. */
+  LoadingView: FunctionComponent<Props>;
+};
 
 /** By then the page has loaded everything that it needs itself, so a preload does not compete with it. */
 const PRELOAD_DELAY_MS = 4_000;
@@ -24,10 +29,7 @@ addEventListener(
   true,
 );
 
-/**
- * `load` rejects if a file of the chunk could not be loaded. `View` may be rendered before, within `Suspense`: it loads the
- * chunk, and on a failure shows `Fallback` or throws.
- */
+/** `load` rejects if a file of the chunk could not be loaded. */
 export function lazyChunk<Props extends object>(
   importView: () => Promise<ComponentType<Props>>,
   Fallback?: ComponentType<Props>,
@@ -38,13 +40,14 @@ export function lazyChunk<Props extends object>(
     await reloadFailedStylesheets();
     view = await importView();
   };
-  const View = (props: Props) => {
+  const View = (props: Props) => view && createElement(view, props);
+  const LoadingView = (props: Props) => {
     // One promise for all renders: a new one would suspend each render again.
     if (!view) use((loadToShow ??= Fallback ? load().catch(() => undefined) : load()));
     return createElement((view ?? Fallback)!, props);
   };
   loads.push(load);
-  return { isLoaded: () => view !== null, load, View };
+  return { isLoaded: () => view !== null, load, View, LoadingView };
 }
 
 /**

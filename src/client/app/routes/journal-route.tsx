@@ -65,7 +65,7 @@ export function JournalRoute() {
   if (returning) {
     return (
       <Suspense fallback={<LoadingScreen />}>
-        <paymentReturn.View
+        <paymentReturn.LoadingView
           onEnd={(day) => {
             setReturning(false);
             if (day) openFeedback(day);

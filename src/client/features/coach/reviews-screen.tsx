@@ -193,7 +193,7 @@ function ReviewPeriods() {
       {isSettled && logged.data && logged.data.length > 0 && <Workdays {...range} today={today} logged={logged.data} />}
       {areChartsDue && logged.data && (
         <Suspense fallback={<LoadingText />}>
-          <reviewCharts.View
+          <reviewCharts.LoadingView
             period={period}
             range={range}
             today={today}

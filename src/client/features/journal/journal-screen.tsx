@@ -83,7 +83,7 @@ export function JournalScreen({ onOpen, onOpenFeedback }: JournalScreenProps) {
       </main>
       {date !== null && (
         <Suspense>
-          <pageBehaviour.View page={page} date={date} onReturn={replaceInitial} onGoBack={open} />
+          <pageBehaviour.LoadingView page={page} date={date} onReturn={replaceInitial} onGoBack={open} />
         </Suspense>
       )}
     </div>

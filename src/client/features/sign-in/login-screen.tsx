@@ -31,9 +31,9 @@ export function LoginScreen() {
   return (
     <Suspense fallback={<SignInLayout title="Sign in" lead="Checking your link..." />}>
       {link.kind === 'code' || link.kind === 'providerError' ? (
-        <providerReturn.View arrived={link} onDrop={drop} />
+        <providerReturn.LoadingView arrived={link} onDrop={drop} />
       ) : (
-        <confirmLink.View link={link} onDrop={drop} />
+        <confirmLink.LoadingView link={link} onDrop={drop} />
       )}
     </Suspense>
   );
@@ -66,7 +66,7 @@ function LoginForm() {
   if (unconfirmed !== null) {
     return (
       <Suspense fallback={<SignInLayout title="Check your email" />}>
-        <checkYourMail.View address={unconfirmed} />
+        <checkYourMail.LoadingView address={unconfirmed} />
       </Suspense>
     );
   }

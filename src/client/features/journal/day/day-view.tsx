@@ -88,7 +88,7 @@ function Locked({ date }: LockedDayProps) {
   useDismissEarlyPage();
   return (
     <Suspense fallback={<Loading />}>
-      <lockedDay.View date={date} />
+      <lockedDay.LoadingView date={date} />
     </Suspense>
   );
 }

@@ -111,7 +111,7 @@ function AfterSecondStep({ account, children }: { account: VerifiedAccount; chil
     <Stack above="s6" stretch>
       <p>Two-step verification is on for this account. Pass it first.</p>
       <Suspense fallback={<LoadingText />}>
-        <secondStep.View auth={account.auth} user={account.user} onPassed={() => setPassed(true)} />
+        <secondStep.LoadingView auth={account.auth} user={account.user} onPassed={() => setPassed(true)} />
       </Suspense>
     </Stack>
   );
