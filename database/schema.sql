@@ -906,6 +906,19 @@ create table public.slack_links (
   constraint slack_links_pkey PRIMARY KEY (team_id, slack_user)
 );
 
+create table public.time_off (
+  user_id uuid not null,
+  id uuid not null default gen_random_uuid(),
+  first_day date not null,
+  last_day date not null,
+  created_at timestamp with time zone not null default now(),
+  constraint time_off_dates CHECK (((first_day >= '0001-01-01'::date) AND (last_day <= '9999-12-31'::date))),
+  constraint time_off_length CHECK (((last_day - first_day) < 3653)),
+  constraint time_off_order CHECK ((first_day <= last_day)),
+  constraint time_off_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
+  constraint time_off_pkey PRIMARY KEY (user_id, id)
+);
+
 create view public.deleted_days with (security_invoker=true) as
  SELECT user_id,
     date,
@@ -1361,6 +1374,35 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.merge_time_off()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  met record;
+begin
+  if new.first_day > new.last_day or new.last_day - new.first_day >= 3653 then
+    -- The constraints refuse it.
+    return new;
+  end if;
+  perform pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('time_off ' || new.user_id, 0));
+  with taken as (
+    delete from public.time_off
+     where user_id = new.user_id and first_day <= new.last_day + 1 and last_day >= new.first_day - 1
+    returning first_day, last_day
+  )
+  select min(first_day) as first_day, max(last_day) as last_day into met from taken;
+  new.first_day := least(new.first_day, met.first_day);
+  new.last_day := greatest(new.last_day, met.last_day);
+  -- Threat: an account that stores rows without end, one request each.
+  if (select count(*) from public.time_off where user_id = new.user_id) >= 500 then
+    raise exception 'an account has at most 500 ranges of time off' using errcode = 'check_violation';
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.newest_review()
  RETURNS uuid
  LANGUAGE sql
@@ -1625,6 +1667,7 @@ CREATE TRIGGER updated_by_erasure_alone BEFORE UPDATE ON public.plan_uses FOR EA
 CREATE TRIGGER plan_reminders_again AFTER INSERT OR UPDATE ON public.preferences FOR EACH ROW EXECUTE FUNCTION public.plan_reminders_again();
 CREATE TRIGGER touch_profile BEFORE UPDATE ON public.profiles FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.touch_profile();
 CREATE TRIGGER forget_review AFTER DELETE ON public.reviews FOR EACH ROW EXECUTE FUNCTION public.forget_review();
+CREATE TRIGGER merge_time_off BEFORE INSERT ON public.time_off FOR EACH ROW EXECUTE FUNCTION public.merge_time_off();
 
 alter table public.access_tokens enable row level security, force row level security;
 alter table public.analyses enable row level security, force row level security;
@@ -1651,6 +1694,7 @@ alter table public.profiles enable row level security, force row level security;
 alter table public.reminder_schedule enable row level security, force row level security;
 alter table public.reviews enable row level security, force row level security;
 alter table public.slack_links enable row level security, force row level security;
+alter table public.time_off enable row level security, force row level security;
 
 create policy owner_move_analyses on public.analyses for update to hustle_forge
   using (true)
@@ -1858,6 +1902,15 @@ create policy user_delete_reviews on public.reviews for delete to authenticated
 create policy user_select_reviews on public.reviews for select to authenticated
   using (((user_id = ( SELECT auth.uid() AS uid)) AND (( SELECT public.is_premium() AS is_premium) OR (id = ( SELECT public.newest_review() AS newest_review)))));
 
+create policy user_delete_time_off on public.time_off for delete to authenticated
+  using ((user_id = ( SELECT auth.uid() AS uid)));
+
+create policy user_insert_time_off on public.time_off for insert to authenticated
+  with check ((user_id = ( SELECT auth.uid() AS uid)));
+
+create policy user_select_time_off on public.time_off for select to authenticated
+  using ((user_id = ( SELECT auth.uid() AS uid)));
+
 grant delete on public.access_tokens to service_role;
 grant delete on public.analysis_runs to service_role;
 grant delete on public.appended_items to service_role;
@@ -1877,6 +1930,8 @@ grant delete on public.reminder_schedule to service_role;
 grant delete on public.reviews to authenticated;
 grant delete on public.reviews to service_role;
 grant delete on public.slack_links to service_role;
+grant delete on public.time_off to authenticated;
+grant delete on public.time_off to service_role;
 grant execute on function public.allow_only_erasure() to public;
 grant execute on function public.begin_entry() to public;
 grant execute on function public.can_append() to public;
@@ -1894,6 +1949,7 @@ grant execute on function public.is_server(oid) to public;
 grant execute on function public.keep_payment_facts() to public;
 grant execute on function public.latest_today(timestamp with time zone) to public;
 grant execute on function public.limit_document_links() to public;
+grant execute on function public.merge_time_off() to public;
 grant execute on function public.newest_review() to public;
 grant execute on function public.note_payment_status() to public;
 grant execute on function public.refuse_change_of_ledger() to public;
@@ -1907,6 +1963,7 @@ grant execute on function public.without_date_header(text) to public;
 grant insert (id, country, ai_consent) on public.profiles to authenticated;
 grant insert (user_id, date, id, content, updated_at, ai_feedback, hustle_score, ai_analyzed_at) on public.entries to authenticated;
 grant insert (user_id, document_id, review_id, token_hash, expires_at) on public.document_links to authenticated;
+grant insert (user_id, id, first_day, last_day) on public.time_off to authenticated;
 grant insert (user_id, id, title, first_day, last_day, content) on public.documents to authenticated;
 grant insert (user_id, key, items_hash, date, revision) on public.appended_items to authenticated;
 grant insert on public.access_tokens to service_role;
@@ -1931,6 +1988,7 @@ grant insert on public.profiles to service_role;
 grant insert on public.reminder_schedule to service_role;
 grant insert on public.reviews to service_role;
 grant insert on public.slack_links to service_role;
+grant insert on public.time_off to service_role;
 grant select (id, user_id, order_id, amount_minor, currency, country, status, created_at, completed_at) on public.payments to authenticated;
 grant select (user_id, date, id, entry_id, content, written_at, kept_at, replaced_by) on public.entry_versions to authenticated;
 grant select (user_id, id, document_id, review_id, created_at, expires_at) on public.document_links to authenticated;
@@ -1974,6 +2032,8 @@ grant select on public.reminder_schedule to service_role;
 grant select on public.reviews to authenticated;
 grant select on public.reviews to service_role;
 grant select on public.slack_links to service_role;
+grant select on public.time_off to authenticated;
+grant select on public.time_off to service_role;
 grant update (id, country, ai_consent) on public.profiles to authenticated;
 grant update (last_used_at) on public.access_tokens to service_role;
 grant update (logs_fingerprint) on public.reviews to service_role;

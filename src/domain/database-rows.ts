@@ -2,7 +2,7 @@
  * Written by `npm run schema` from the migrations, never edited: the rows of all tables and views as the server reads them.
  * A view's columns count as not null. A check of a list of texts is a union.
  */
-// 17401e2d3567dddb68b8bf2e2d83f23af0650e06cdd602da99f0d18991afd04d
+// 1877ea73f57c2c183c37d3b2b3cdf38624313be79b0d169ac3450c8dafeccb8f
 import type { Day } from './day/day.ts';
 
 export type Rows = {
@@ -489,6 +489,13 @@ export type Rows = {
     time_zone: string | null;
     created_at: Date;
   };
+  time_off: {
+    user_id: string;
+    id: string;
+    first_day: Day;
+    last_day: Day;
+    created_at: Date;
+  };
 };
 
 /** Columns that only PostgreSQL writes. */
@@ -539,6 +546,7 @@ export type DefaultColumns = {
   profiles: 'subscription_plan' | 'ai_consent' | 'created_at' | 'updated_at';
   reviews: 'id' | 'created_at';
   slack_links: 'created_at';
+  time_off: 'id' | 'created_at';
 };
 
 /** The columns that a signed-in user may read, the key, and the defaults of the columns that the user may insert. A view has no key. */
@@ -759,6 +767,17 @@ export const READABLE_TABLES = {
     },
     key: ['user_id', 'id'],
     defaults: {},
+  },
+  time_off: {
+    columns: {
+      user_id: 'uuid',
+      id: 'uuid',
+      first_day: 'date',
+      last_day: 'date',
+      created_at: 'timestamptz',
+    },
+    key: ['user_id', 'id'],
+    defaults: { id: 'gen_random_uuid()' },
   },
 } as const;
 

@@ -557,6 +557,21 @@ describe('responses match the document', () => {
     }
   });
 
+  test('time off', async () => {
+    const { ben: as } = world;
+    const path = '/rest/v1/time_off';
+    const row = { user_id: as.id, first_day: '2026-12-21', last_day: '2026-12-31' };
+    expect(await call(200, 'GET', path, { as })).toEqual([]);
+    await call(201, 'POST', path, { as, body: row });
+    const longer = { ...row, last_day: '2027-01-03' };
+    expect(await call(201, 'POST', path, { as, body: longer, headers: ROWS })).toMatchObject([longer]);
+    expect(await call(200, 'GET', path, { as })).toHaveLength(1);
+    await call(400, 'POST', path, { as, body: { ...row, last_day: '2026-12-20' } });
+    await call(403, 'POST', path, { as, body: { ...row, user_id: world.ana.id } });
+    await call(204, 'DELETE', `${path}?user_id=eq.${as.id}`, { as });
+    expect(await call(200, 'GET', path, { as })).toEqual([]);
+  });
+
   test('payments', async () => {
     const { ben: as } = world;
     const create = '/functions/v1/paypal-create-order';

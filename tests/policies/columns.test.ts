@@ -115,6 +115,11 @@ const TABLES = {
   access_tokens: { writable: [], ownRow: `user_id = '${PEOPLE.premium.id}'` },
   connect_requests: { writable: [], ownRow: 'true' },
   slack_links: { writable: [], ownRow: `user_id = '${PEOPLE.premium.id}'` },
+  time_off: {
+    writable: [],
+    insertable: ['user_id', 'id', 'first_day', 'last_day'],
+    ownRow: `user_id = '${PEOPLE.premium.id}'`,
+  },
   plan_reminders: {
     writable: [],
     ownRow: `user_id = '${PEOPLE.premium.id}'`,

@@ -58,6 +58,10 @@ export async function resetFixtures(admin: pg.Pool): Promise<void> {
   }
   await admin.query('insert into preferences (user_id) select unnest($1::uuid[])', [ids]);
   await admin.query(
+    "insert into time_off (user_id, first_day, last_day) select unnest($1::uuid[]), '2026-12-21', '2026-12-31'",
+    [ids],
+  );
+  await admin.query(
     `insert into entries (user_id, date, content) select id, date, '<p>mine</p>' from unnest($1::uuid[]) id, unnest($2::date[]) date`,
     [ids, Object.values(DAYS)],
   );

@@ -35,6 +35,7 @@ test('every table of users is known by the column that names the user', () => {
     'profiles.id',
     'reminder_schedule.user_id',
     'reviews.user_id',
+    'time_off.user_id',
   ]);
 });
 

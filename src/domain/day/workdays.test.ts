@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
-import { addDays, day } from './day.ts';
-import { countWorkdays, workdaysText } from './workdays.ts';
+import { addDays, day, type Day } from './day.ts';
+import { DEFAULT_WORKDAYS, type TimeOff } from './time-off.ts';
+import { countWorkdays as countIn, workdaysText } from './workdays.ts';
+
+function countWorkdays(from: Day, to: Day, today: Day, logged: ReadonlySet<Day>, timeOff: readonly TimeOff[] = []) {
+  return countIn(from, to, today, logged, { timeOff, workdays: DEFAULT_WORKDAYS });
+}
 
 /** A Monday. */
 const monday = day('2026-11-16');
@@ -14,6 +19,17 @@ test('counts five workdays in a full week', () => {
 test('ignores weekends, with or without a log', () => {
   expect(countWorkdays(monday, sunday, sunday, logged(0, 5, 6))).toEqual({ accounted: 1, workdays: 5 });
   expect(countWorkdays(addDays(monday, 5), sunday, sunday, logged(5, 6))).toEqual({ accounted: 0, workdays: 0 });
+});
+
+test('ignores days off, with or without a log', () => {
+  const off = [{ first_day: addDays(monday, 1), last_day: addDays(monday, 2) }];
+  expect(countWorkdays(monday, sunday, sunday, logged(0, 1), off)).toEqual({ accounted: 1, workdays: 3 });
+  expect(countWorkdays(monday, sunday, sunday, logged(1), off)).toEqual({ accounted: 0, workdays: 2 });
+});
+
+test('counts the weekdays that the user works on', () => {
+  const options = { timeOff: [], workdays: [0, 6] };
+  expect(countIn(monday, sunday, sunday, logged(0, 5), options)).toEqual({ accounted: 1, workdays: 2 });
 });
 
 test('ignores days after today', () => {

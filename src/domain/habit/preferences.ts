@@ -2,6 +2,7 @@
  * What a user chooses for the whole account, on every device (docs/specification/habit.md 1). What concerns one browser
  * alone, such as the theme, stays in that browser.
  */
+import { DEFAULT_WORKDAYS } from '../day/time-off.ts';
 import type { ApiRow } from '../database-rows.ts';
 
 export type Preferences = Omit<ApiRow<'preferences'>, 'user_id'>;
@@ -9,7 +10,7 @@ export type Preferences = Omit<ApiRow<'preferences'>, 'user_id'>;
 /** Of a user without a row, which is every user until the first choice. */
 export const DEFAULT_PREFERENCES: Preferences = {
   time_zone: null,
-  workdays: [1, 2, 3, 4, 5],
+  workdays: [...DEFAULT_WORKDAYS],
   remind_at: null,
   remind_by_mail: false,
   remind_by_push: false,

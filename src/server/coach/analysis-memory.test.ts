@@ -33,7 +33,7 @@ function createDeps(): { deps: RunDeps; read: WeakRef<object>[] } {
   };
   const store: Partial<CoachStore> = {
     readDay: async () => ({ readAt: '', entry: log(), earlier: [log()] }),
-    readPeriod: async () => ({ logs: [log(), log()], fingerprint: '' }),
+    readPeriod: async () => ({ logs: [log(), log()], timeOff: [], fingerprint: '' }),
   };
   const model: RunDeps['model'] = {
     stream: () => {

@@ -5,6 +5,7 @@
 import { toCitations } from '#domain/coach/citations.ts';
 import { CONTEXT_DAYS } from '#domain/coach/coach.ts';
 import type { Day } from '#domain/day/day.ts';
+import type { TimeOff } from '#domain/day/time-off.ts';
 import type { ReviewPeriod } from '#domain/plan/review-period.ts';
 import type { FinishReason } from './model/model.ts';
 import { PROMPT_LIMITS } from './prompts.ts';
@@ -33,7 +34,7 @@ type FeedbackRow = {
 };
 type TrendLog = { id: string; date: Day; text: string; content: string; score: number | null };
 /** `fingerprint`: differs after every change of the period's logs. */
-type PeriodRow = { logs: TrendLog[]; fingerprint: string };
+type PeriodRow = { logs: TrendLog[]; timeOff: TimeOff[]; fingerprint: string };
 
 /** Runs before the logs are loaded. Threat: a flood of requests that will be refused loads large logs. */
 const READ_ACCESS = `select public.is_premium() as premium,
@@ -53,7 +54,9 @@ const READ_DAY = `select now()::text as "readAt",
 
 const READ_PERIOD = `select id, date::text, left(content_text, ${REFUSAL_CHECK_CHARS}) as text,
     left(content, ${PROMPT_LIMITS.trendRead} / (count(*) over ())::integer + 1) as content, hustle_score as score,
-    (select public.fingerprint_logs($2::date, $3::date)) as fingerprint
+    (select public.fingerprint_logs($2::date, $3::date)) as fingerprint,
+    (select coalesce(json_agg(json_build_object('first_day', first_day, 'last_day', last_day)), '[]') from public.time_off
+      where user_id = $1 and first_day <= $3::date and last_day >= $2::date) as "timeOff"
   from public.entries where user_id = $1 and date between $2::date and $3::date order by date`;
 
 const READ_FINGERPRINT = `select public.fingerprint_logs($2::date, $3::date) as fingerprint
@@ -210,8 +213,8 @@ export function createCoachStore(database: Database) {
     async readPeriod({ identity, userId }: SignedInCaller, { from, to }: Period): Promise<PeriodRow> {
       const { rows } = await database
         .asUser(identity)
-        .statement<TrendLog & { fingerprint: string }>(READ_PERIOD, [userId, from, to]);
-      return { logs: rows, fingerprint: rows[0]?.fingerprint ?? '' };
+        .statement<TrendLog & Omit<PeriodRow, 'logs'>>(READ_PERIOD, [userId, from, to]);
+      return { logs: rows, timeOff: rows[0]?.timeOff ?? [], fingerprint: rows[0]?.fingerprint ?? '' };
     },
 
     async readFingerprint({ identity, userId }: SignedInCaller, { from, to }: Period): Promise<string> {

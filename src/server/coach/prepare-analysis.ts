@@ -12,6 +12,7 @@ import {
 import type { Day } from '#domain/day/day.ts';
 import { splitReview } from '#domain/coach/win-bullets.ts';
 import type { DayRange } from '#domain/plan/review-period.ts';
+import { timeOffBetween } from '#domain/day/time-off.ts';
 import { outlineText } from '#domain/log/log-outline.ts';
 import type { SignedInCaller } from '../http/authenticate.ts';
 import {
@@ -77,10 +78,10 @@ export async function prepareTrend(
 ): Promise<Job<TrendResult> | CoachRefusal> {
   const read = await readLogs(deps, caller, { from, to });
   if (typeof read === 'string') return read;
-  const { ids, outlined, fingerprint, days, scores } = read;
+  const { ids, outlined, timeOff, fingerprint, days, scores } = read;
   const entryCount = days.length;
   return {
-    ...trendJob(caller, `${period} ${to}`, trendPrompt({ period, from, to, logs: outlined }), days),
+    ...trendJob(caller, `${period} ${to}`, trendPrompt({ period, from, to, timeOff, logs: outlined }), days),
     target: { from, to, logs: ids, review: { period, entryCount, fingerprint } },
     // Captures only these values of the logs, so that they can be garbage-collected while the model answers.
     toResult: toTrendResult({ period, entryCount, dateRange: { from, to }, scores }),
@@ -98,11 +99,11 @@ export async function prepareMonth(
 ): Promise<{ month: MonthOfReview; job: Job<string> } | null> {
   const read = await readLogs(deps, caller, { from, to });
   if (typeof read === 'string') return null;
-  const { ids, outlined, days, scores } = read;
+  const { ids, outlined, timeOff, days, scores } = read;
   return {
     month: { from, to, ids, days, scores },
     job: {
-      ...trendJob(caller, `month ${from.slice(0, 7)}`, monthPrompt({ from, to, logs: outlined }), days),
+      ...trendJob(caller, `month ${from.slice(0, 7)}`, monthPrompt({ from, to, timeOff, logs: outlined }), days),
       maxOutputTokens: MAX_OUTPUT_TOKENS.month,
       target: { from, to, logs: ids, review: null },
       toResult: ({ text }) => text,
@@ -159,7 +160,7 @@ const toTrendResult =
 
 /** The logs of a range as the prompt shows them. */
 async function readLogs({ store }: RunDeps, caller: SignedInCaller, range: DayRange) {
-  const { logs, fingerprint } = await store.readPeriod(caller, range);
+  const { logs, timeOff, fingerprint } = await store.readPeriod(caller, range);
   if (logs.length === 0) return 'no_entry';
   if (!logs.some(({ text }) => text.trim().length >= MIN_TREND_ENTRY_CHARS)) return 'too_short';
   const charsPerLog = Math.floor(PROMPT_LIMITS.trendRead / logs.length);
@@ -170,6 +171,7 @@ async function readLogs({ store }: RunDeps, caller: SignedInCaller, range: DayRa
   return {
     fingerprint,
     outlined,
+    timeOff: timeOffBetween(timeOff, range.from, range.to),
     ids: logs.flatMap(({ id, text }) => (text === '' ? [] : [id])),
     days: logs.map(({ date }) => date),
     scores: logs.flatMap(({ date, score }) => (score === null ? [] : [{ date, score }])),

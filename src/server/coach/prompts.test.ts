@@ -4,6 +4,7 @@ import { citableLines } from '#domain/coach/citations.ts';
 import { day } from '#domain/day/day.ts';
 import { unicodeText } from '../../../tests/support/fuzz/unicode-text.ts';
 import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
+import type { TimeOff } from '#domain/day/time-off.ts';
 import { PROMPT_LIMITS, feedbackPrompt, fenceData, linesInPrompt, trendPrompt } from './prompts.ts';
 
 const TODAY = day('2026-11-21');
@@ -51,7 +52,13 @@ test('a log cannot close its fence: one line of JSON stands between the two fenc
     fc.property(fc.array(JOURNAL_TEXT, { maxLength: 5 }), JOURNAL_TEXT, (items, text) => {
       for (const { data } of [
         feedback(items, [{ date: TODAY, text }]),
-        trendPrompt({ period: '7-day', from: TODAY, to: TODAY, logs: [{ date: TODAY, text, score: null }] }),
+        trendPrompt({
+          period: '7-day',
+          from: TODAY,
+          to: TODAY,
+          timeOff: [],
+          logs: [{ date: TODAY, text, score: null }],
+        }),
       ]) {
         const lines = fenceData(data, 'word').split(/\r\n|[\n\r\u0085\u2028\u2029\v\f]/);
         const fences = lines.flatMap((line, index) => (line.startsWith('FENCE') ? [index] : []));
@@ -100,12 +107,27 @@ describe('a text beyond its limit is truncated and marked as cut', () => {
 
   test('the logs of a period, which share one limit', () => {
     const logs = Array.from({ length: 30 }, () => ({ date: TODAY, text: 'é'.repeat(50_000), score: 7 }));
-    const { data } = trendPrompt({ period: '30-day', from: TODAY, to: TODAY, logs });
+    const { data } = trendPrompt({ period: '30-day', from: TODAY, to: TODAY, timeOff: [], logs });
     expect(data.length).toBeLessThan(PROMPT_LIMITS.trend + 30 * 100);
   });
 
   test('without splitting a surrogate pair', () => {
     const { data } = feedback([`${'x'.repeat(PROMPT_LIMITS.line - 1)}😀`]);
     expect(data.isWellFormed() && !data.includes('\\ud83d')).toBe(true);
+  });
+});
+
+describe('the time off of a period', () => {
+  const prompt = (timeOff: readonly TimeOff[]) =>
+    trendPrompt({ period: '7-day', from: TODAY, to: TODAY, timeOff, logs: [{ date: TODAY, text: 'x', score: null }] });
+
+  test('is named by its days, and the model is told what it means', () => {
+    const { data, instructions } = prompt([{ first_day: TODAY, last_day: TODAY }]);
+    expect(JSON.parse(data)).toMatchObject({ timeOff: [[TODAY, TODAY]] });
+    expect(instructions).toContain('"timeOff"');
+  });
+
+  test('is left out where there is none', () => {
+    expect(JSON.parse(prompt([]).data)).not.toHaveProperty('timeOff');
   });
 });

@@ -10,11 +10,12 @@
 import { randomUUID } from 'node:crypto';
 import type { CitableLine } from '#domain/coach/citations.ts';
 import { weekdayOf, type Day } from '#domain/day/day.ts';
+import type { TimeOff } from '#domain/day/time-off.ts';
 import { WINS_HEADING } from '#domain/coach/win-bullets.ts';
 import type { ReplyForm } from './model/model.ts';
 import { stripInvisible } from '#domain/coach/strip-invisible.ts';
 
-export const PROMPT_VERSION = 5;
+export const PROMPT_VERSION = 6;
 
 /**
  * Limits in characters (`lines`: lines). Longer texts are truncated and marked as cut. 48,000 are about 12,000 tokens.
@@ -42,11 +43,12 @@ export type FeedbackInput = {
   cut?: boolean;
   earlier: readonly Log[];
 };
-/** `text`: from `outlineText`. `cut`: the log has more text. */
+/** `text`: from `outlineText`. `cut`: the log has more text. `timeOff`: the days off of the period. */
 export type TrendInput = {
   period: string;
   from: Day;
   to: Day;
+  timeOff: readonly TimeOff[];
   logs: readonly (Log & { cut?: boolean; score: number | null })[];
 };
 
@@ -112,7 +114,8 @@ whatever language you write, and under it the results that mattered most, oldest
 The date is that of the log that reports the win. No other line of your answer begins with a dash and a date. Leave the section
 out when the logs report nothing that was finished. Nothing follows it.`;
 
-const OF_LOGS = `A line that begins with "# " is a heading over the lines below it: it is no work itself, and never a win.`;
+const OF_LOGS = `The ranges in "timeOff", from a first day to a last, are days off: nobody expects work on them, so count them
+neither as worked nor as missed. A line that begins with "# " is a heading over the lines below it: it is no work itself, and never a win.`;
 
 const TREND = `You get the logs of a period, oldest first, with the score that each day was given, if any. Look for what
 one day alone does not show. ${PARAGRAPHS} ${OF_LOGS}
@@ -161,7 +164,7 @@ export function feedbackPrompt(input: FeedbackInput, replies: ReplyForm): Prompt
   };
 }
 
-export function trendPrompt({ period, from, to, logs }: TrendInput): Prompt {
+export function trendPrompt({ period, from, to, timeOff, logs }: TrendInput): Prompt {
   const charsPerLog = Math.floor(PROMPT_LIMITS.trend / Math.max(logs.length, 1));
   return {
     instructions: [COACH, TREND].join('\n\n'),
@@ -170,6 +173,7 @@ export function trendPrompt({ period, from, to, logs }: TrendInput): Prompt {
       period,
       from,
       to,
+      ...(timeOff.length > 0 && { timeOff: timeOff.map(({ first_day, last_day }) => [first_day, last_day]) }),
       logs: logs.map(({ date, text, cut, score }) => ({
         ...dated(date),
         score,

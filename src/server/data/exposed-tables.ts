@@ -105,5 +105,6 @@ export const EXPOSED_TABLES: ReadonlyMap<string, ExposedTable> = new Map([
   table('plan_changes'),
   table('preferences'),
   table('profiles', { user: 'id' }),
+  table('time_off'),
   table('reviews', { longTexts: ['text'] }),
 ]);

@@ -3,6 +3,7 @@ import { parseCoachText, type CoachSpan } from '#domain/coach/coach-text.ts';
 import { trendSentence } from '#domain/coach/trend-sentence.ts';
 import { firstLines, splitReview, type DayText } from '#domain/coach/win-bullets.ts';
 import { addDays, type Day } from '#domain/day/day.ts';
+import type { TimeOff } from '#domain/day/time-off.ts';
 import { countWorkdays, workdaysText } from '#domain/day/workdays.ts';
 import { digestTime, isTimely, type Due } from '#domain/habit/reminder-time.ts';
 import { ROUTES } from '#domain/routes.ts';
@@ -114,6 +115,8 @@ const READ_WEEKS = `
            (select json_agg(json_build_object('date', date, 'score', hustle_score) order by date) from public.entries
              where user_id = due.user_id and date > due.day - ${TREND_DAYS} and date <= due.day and hustle_score is not null)
          end as scores,
+         coalesce((select json_agg(json_build_object('first_day', first_day, 'last_day', last_day)) from public.time_off
+           where user_id = due.user_id and last_day > due.day - ${2 * WEEK_DAYS} and first_day <= due.day), '[]') as "timeOff",
          coalesce((select json_agg(date) from public.entries
            where user_id = due.user_id and date > due.day - ${2 * WEEK_DAYS} and date <= due.day - ${WEEK_DAYS} and content_text <> ''), '[]') as "daysBefore"
     from recipients join unnest($1::uuid[], $3::date[]) as due (user_id, day) on due.user_id = recipients."userId"`;
@@ -121,6 +124,7 @@ const READ_WEEKS = `
 type Week = Recipient & {
   firstDay: Day | null;
   logs: { date: Day; html: string; score: number | null }[];
+  timeOff: TimeOff[];
   daysBefore: Day[];
   scores: { date: Day; score: number }[] | null;
 };
@@ -157,7 +161,7 @@ async function sendOne(
     return true;
   }
   try {
-    await mailer.deliverBulk(writeDigest(deps, sending.row.day, week, review));
+    await mailer.deliverBulk(writeDigest(deps, sending.row, week, review));
     counts.mailed += 1;
     if (review !== null) counts.reviewed += 1;
     return true;
@@ -198,14 +202,20 @@ async function reviewWeek(
   }
 }
 
-function writeDigest({ config, clock, unsubscribeSecret }: DigestDeps, day: Day, week: Week, review: string | null) {
+function writeDigest(
+  { config, clock, unsubscribeSecret }: DigestDeps,
+  { day, preferences }: Pick<Sending['row'], 'day' | 'preferences'>,
+  week: Week,
+  review: string | null,
+) {
   const { publicUrl } = config;
-  const { userId, email, logs, daysBefore, firstDay, isPremium, scores } = week;
+  const { userId, email, logs, timeOff, daysBefore, firstDay, isPremium, scores } = week;
+  const work = { timeOff, workdays: preferences.workdays };
   const from = addDays(day, 1 - WEEK_DAYS);
   const days = logs.map(({ date }) => date);
-  const accounted = countWorkdays(from, day, day, new Set(firstDay === null ? days : [...days, firstDay]));
+  const accounted = countWorkdays(from, day, day, new Set(firstDay === null ? days : [...days, firstDay]), work);
   const isNew = firstDay === null || firstDay > addDays(from, -WEEK_DAYS);
-  const before = countWorkdays(addDays(from, -WEEK_DAYS), addDays(from, -1), day, new Set(daysBefore));
+  const before = countWorkdays(addDays(from, -WEEK_DAYS), addDays(from, -1), day, new Set(daysBefore), work);
   const split = review === null ? null : splitReview(review);
   const wins: DayText[] = split !== null && split.wins.length > 0 ? split.wins : firstLines(logs);
   return digestMail({

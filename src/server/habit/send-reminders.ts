@@ -115,7 +115,7 @@ async function sortClaimed(
   for (const sending of timely) {
     const { userId } = sending.row;
     const context = contexts.get(userId);
-    if (context && !context.hasWords) {
+    if (context && !context.needsNone) {
       ready.push({ sending, recipient: context, last: context.last });
       continue;
     }
@@ -146,14 +146,16 @@ const LAST_LOG_CHARS = 8_000;
 const READ_CONTEXTS = `
   with recipients as (${RECIPIENTS})
   select recipients.*,
-         exists (select from public.entries where user_id = due.user_id and date = due.day and content_text <> '') as "hasWords",
+         exists (select from public.entries where user_id = due.user_id and date = due.day and content_text <> '')
+           or exists (select from public.time_off where user_id = due.user_id and due.day between first_day and last_day) as "needsNone",
          (select json_build_object('day', date, 'content', left(content, ${LAST_LOG_CHARS})) from public.entries
            where user_id = due.user_id and date < due.day and content_text <> ''
              and (date >= public.first_free_day() or recipients."isPremium")
            order by date desc limit 1) as last
     from recipients join unnest($1::uuid[], $3::date[]) as due (user_id, day) on due.user_id = recipients."userId"`;
 
-type Context = Recipient & { hasWords: boolean; last: LastLog };
+/** `needsNone`: the day has words, or it is a day off. */
+type Context = Recipient & { needsNone: boolean; last: LastLog };
 
 /** Accounts that mail may not go to are left out. */
 export async function readContexts(

@@ -1,5 +1,6 @@
 /** The screen "Hustle Reviews": the offer for a free user, and the periods, charts and lines for a premium user. */
 import { addDays, dateLabel, dayOf, type Day } from '#domain/day/day.ts';
+import { DEFAULT_WORKDAYS } from '#domain/day/time-off.ts';
 import { countWorkdays } from '#domain/day/workdays.ts';
 import type { APIRequestContext } from '@playwright/test';
 import { daysAgo, editor, expectSaved, headersOf, log, storeLog, type Session } from '../support/journal.ts';
@@ -127,7 +128,10 @@ test('the year of days is navigated by keys, and lines are copied', async ({
   await openAs(page, account, '/reviews');
   const today = dayOf(new Date());
   const days = new Set([0, 3, 40].map((back) => addDays(today, -back)));
-  const { accounted, workdays } = countWorkdays(addDays(today, -6), today, today, days);
+  const { accounted, workdays } = countWorkdays(addDays(today, -6), today, today, days, {
+    timeOff: [],
+    workdays: DEFAULT_WORKDAYS,
+  });
   await expect(page.getByRole('heading', { name: `${accounted} of ${workdays} workdays accounted for` })).toBeVisible();
   await expect(page.getByText('4 days with a log')).toBeVisible();
 

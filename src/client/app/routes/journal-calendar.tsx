@@ -9,6 +9,7 @@ import { localCopyText } from '#client/sync/save-status.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useUpgrade } from '#client/lib/plan/use-upgrade.ts';
 import { useToday } from '#client/lib/hooks/use-clock.ts';
+import { useTimeOff } from '#client/ui/use-time-off.ts';
 import { Dialog } from '#client/ui/dialog.tsx';
 import type { OverlayProps } from './overlay-props.ts';
 import styles from '#client/features/calendar/calendar-dialog.module.css';
@@ -18,6 +19,7 @@ export function JournalCalendar({ date, onClose }: OverlayProps) {
   const upgrade = useUpgrade();
   const premium = usePremium() !== false;
   const dates = useEntryDates();
+  const { ranges: timeOff } = useTimeOff();
   const navigate = useNavigate();
   const select = (day: Day): void => {
     if (isLocked(day, premium, today)) return upgrade('historical-logs');
@@ -33,6 +35,7 @@ export function JournalCalendar({ date, onClose }: OverlayProps) {
         today={today}
         premium={premium}
         datesWithEntries={dates.data ?? []}
+        timeOff={timeOff}
         onSelect={select}
       />
       {isCopy && <p className={styles.copied}>{localCopyText(dates.dataUpdatedAt, Date.now())}</p>}

@@ -12,6 +12,7 @@ import {
   type MonthNumber,
   type WeekStart,
 } from '#domain/day/month.ts';
+import { isTimeOff, type TimeOff } from '#domain/day/time-off.ts';
 import { isLocked } from '#domain/plan/plan.ts';
 import { chooseWeekStart, localWeekStart, storedWeekStart } from '#client/lib/session/preferences.ts';
 import styles from './calendar-dialog.module.css';
@@ -23,6 +24,8 @@ type MonthCalendarProps = {
   today: Day;
   premium: boolean;
   datesWithEntries: readonly Day[];
+  /** Days off get a quiet mark. */
+  timeOff?: readonly TimeOff[];
   /** Disables days that have a log or are locked. */
   emptyOnly?: boolean;
   onSelect: (day: Day) => void;
@@ -31,7 +34,15 @@ type MonthCalendarProps = {
 /** How far a key looks for a day that can be selected. */
 const MAX_STEPS = 400;
 
-export function MonthCalendar({ date, today, premium, datesWithEntries, emptyOnly, onSelect }: MonthCalendarProps) {
+export function MonthCalendar({
+  date,
+  today,
+  premium,
+  datesWithEntries,
+  timeOff = [],
+  emptyOnly,
+  onSelect,
+}: MonthCalendarProps) {
   const grid = useRef<HTMLTableElement>(null);
   const [month, setMonth] = useState(() => monthOf(date));
   const [isChoosingMonth, setChoosingMonth] = useState(false);
@@ -152,6 +163,7 @@ export function MonthCalendar({ date, today, premium, datesWithEntries, emptyOnl
                         date={day}
                         isToday={day === today}
                         isLogged={logged.has(day)}
+                        isOff={isTimeOff(timeOff, day)}
                         isLocked={isLockedDay(day)}
                         isEnabled={isEnabled(day)}
                         isCurrent={day === current}
@@ -189,6 +201,14 @@ export function MonthCalendar({ date, today, premium, datesWithEntries, emptyOnl
         <li>
           <span className={styles.dotKey} aria-hidden="true" /> Has entries
         </li>
+        {timeOff.length > 0 && (
+          <li>
+            <b className={styles.offKey} aria-hidden="true">
+              {Number(today.slice(-2))}
+            </b>
+            <span>Time off</span>
+          </li>
+        )}
         {!premium && (
           <li>
             <Lock aria-hidden /> Locked (Closer only)
@@ -211,6 +231,7 @@ type DayButtonProps = {
   date: Day;
   isToday: boolean;
   isLogged: boolean;
+  isOff: boolean;
   isLocked: boolean;
   isEnabled: boolean;
   /** Tab leads to this day. */
@@ -224,6 +245,7 @@ function DayButton({ date, onSelect, onKeyDown, ...is }: DayButtonProps) {
     dayLabel(date),
     is.isToday && 'today',
     is.isLogged && 'has entry',
+    is.isOff && 'day off',
     is.isLocked && 'locked, Closer only',
   ];
   return (
@@ -233,6 +255,7 @@ function DayButton({ date, onSelect, onKeyDown, ...is }: DayButtonProps) {
       aria-label={words.filter(Boolean).join(', ')}
       aria-current={is.isToday ? 'date' : undefined}
       data-locked={is.isLocked && is.isEnabled}
+      data-off={is.isOff || undefined}
       disabled={!is.isEnabled}
       tabIndex={is.isCurrent ? 0 : -1}
       onClick={() => onSelect(date)}

@@ -2,6 +2,7 @@
 import { useLayoutEffect, useRef, useState, type RefObject } from 'react';
 import { Link } from 'wouter';
 import { dateLabel, MONTHS, type Day } from '#domain/day/day.ts';
+import { isTimeOff } from '#domain/day/time-off.ts';
 import { isLongPeriod, type DayRange, type ReviewPeriod } from '#domain/plan/review-period.ts';
 import { scoreBand } from '#domain/coach/hustle-score.ts';
 import { dayPath, yearPath } from '#domain/routes.ts';
@@ -9,6 +10,7 @@ import { weekdaysFrom } from '#domain/day/month.ts';
 import { yearRows } from '#domain/day/year-weeks.ts';
 import { chosenWeekStart } from '#client/lib/session/preferences.ts';
 import { useNavigate } from '#client/lib/navigation.ts';
+import { useTimeOff } from '#client/ui/use-time-off.ts';
 import { ScorePlot, useRovingTabindex } from './score-plot.tsx';
 import type { LoggedDay } from './use-logged-days.ts';
 import { FirstLines } from './wins.tsx';
@@ -57,13 +59,17 @@ const SHADES = [
 /** Fractional positions round to a ratio a little below 1. */
 const UNCUT_RATIO = 0.97;
 
-const shadeOf = (logged: LoggedDay | undefined): (typeof SHADES)[number]['shade'] =>
-  logged === undefined ? 'none' : logged.score === null ? 'log' : scoreBand(logged.score).name;
+const OFF = { shade: 'off', words: 'Time off' } as const;
 
-function labelOf(date: Day, logged: LoggedDay | undefined): string {
+const shadeOf = (logged: LoggedDay | undefined, isOff: boolean): (typeof SHADES | [typeof OFF])[number]['shade'] =>
+  logged === undefined ? (isOff ? 'off' : 'none') : logged.score === null ? 'log' : scoreBand(logged.score).name;
+
+function labelOf(date: Day, logged: LoggedDay | undefined, isOff: boolean): string {
   const what =
     logged === undefined
-      ? 'no log'
+      ? isOff
+        ? 'day off'
+        : 'no log'
       : logged.score === null
         ? 'log without a score'
         : `${logged.score} of 10, ${scoreBand(logged.score).word}`;
@@ -75,6 +81,7 @@ function YearMap({ today, logged }: { today: Day; logged: readonly LoggedDay[] }
   const [weekStart] = useState(chosenWeekStart);
   const rows = yearRows(today, weekStart);
   const weekdays = weekdaysFrom(weekStart);
+  const { ranges: timeOff } = useTimeOff();
   const weeks = rows[0]!.length;
   const days = new Map(logged.map((day) => [day.date, day]));
   const navigate = useNavigate();
@@ -115,14 +122,15 @@ function YearMap({ today, logged }: { today: Day; logged: readonly LoggedDay[] }
               </span>
               {row.map((date, week) => {
                 if (date === null) return null;
-                const words = labelOf(date, days.get(date));
+                const isOff = isTimeOff(timeOff, date);
+                const words = labelOf(date, days.get(date), isOff);
                 return (
                   <span
                     key={week}
                     {...roving(indexOf(weekday, week), () => open(date))}
                     role="gridcell"
                     className={styles.day}
-                    data-shade={shadeOf(days.get(date))}
+                    data-shade={shadeOf(days.get(date), isOff)}
                     data-today={date === today || undefined}
                     aria-label={words}
                     title={words}
@@ -134,7 +142,7 @@ function YearMap({ today, logged }: { today: Day; logged: readonly LoggedDay[] }
         </div>
       </div>
       <ul className={styles.legend} aria-label="Legend">
-        {SHADES.map(({ shade, words }) => (
+        {[...SHADES, ...(timeOff.length > 0 ? [OFF] : [])].map(({ shade, words }) => (
           <li key={shade}>
             <span className={styles.day} data-shade={shade} aria-hidden="true" />
             {words}

@@ -24,6 +24,8 @@ import { LockedCrown, UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
 import { SampleReview } from '#client/ui/coach-sample.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { useToday } from '#client/lib/hooks/use-clock.ts';
+import { useTimeOff } from '#client/ui/use-time-off.ts';
+import { usePreferences } from '#client/ui/use-preferences.ts';
 import { Button } from '#client/ui/button.tsx';
 import { lazyChunk, tryLoad } from '#client/ui/lazy-chunk.ts';
 import { LoadingText } from '#client/ui/loading-text.tsx';
@@ -209,14 +211,18 @@ function ReviewPeriods() {
 
 /** Not a chart: its large heading shows without the charts' chunk. */
 function Workdays({ from, to, today, logged }: DayRange & { today: Day; logged: readonly LoggedDay[] }) {
-  const workdays = countWorkdays(from, to, today, new Set(logged.map(({ date }) => date)));
+  const { workdays: weekdays } = usePreferences().preferences;
+  const { ranges: timeOff } = useTimeOff();
+  const days = new Set(logged.map(({ date }) => date));
+  const workdays = countWorkdays(from, to, today, days, { timeOff, workdays: weekdays });
   return (
     <section className={charts.section} aria-labelledby="workdays">
       <h2 id="workdays" className={charts.large}>
         {workdaysText(workdays)}
       </h2>
       <p className={charts.quiet}>
-        Monday to Friday of this period, from your first log to today. Quick entries such as “I am sick” count too.
+        Your workdays of this period without your time off, from your first log to today. Quick entries such as “I am
+        sick” count too.
       </p>
     </section>
   );

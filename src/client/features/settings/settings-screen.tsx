@@ -16,6 +16,7 @@ import {
   chosenWeekStart,
   type EditorFont,
 } from '#client/lib/session/preferences.ts';
+import { DayCard, TimeOffCard } from './day-cards.tsx';
 import { ExportCard } from './export/export-card.tsx';
 import { ImportCard, ImportFrame } from './import/import-card.tsx';
 import { ReminderCards } from './reminder-cards.tsx';
@@ -44,6 +45,8 @@ export function SettingsScreen({ sendAll, tokens }: SettingsScreenProps) {
         <ExportCard premium={premium} sendAll={sendAll} />
         <FontCard premium={premium} />
         <WeekCard />
+        <DayCard />
+        <TimeOffCard />
         <ReminderCards />
         <LinksCard />
         {tokens}

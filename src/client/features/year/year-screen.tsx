@@ -4,6 +4,7 @@ import { useEffect } from 'react';
 import { Link } from 'wouter';
 import { dateLabel, isDay, MONTHS, type Day } from '#domain/day/day.ts';
 import { daysOfMonth } from '#domain/day/month.ts';
+import type { TimeOff } from '#domain/day/time-off.ts';
 import { countWorkdays } from '#domain/day/workdays.ts';
 import { scoreBand } from '#domain/coach/hustle-score.ts';
 import { trendSentence } from '#domain/coach/trend-sentence.ts';
@@ -21,6 +22,8 @@ import { LoadingText } from '#client/ui/loading-text.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { BackToJournal, Page } from '#client/ui/page/page.tsx';
 import { UpgradeLink } from '#client/ui/plan/upgrade-button.tsx';
+import { usePreferences } from '#client/ui/use-preferences.ts';
+import { useTimeOff } from '#client/ui/use-time-off.ts';
 import styles from './year-screen.module.css';
 
 export function YearScreen() {
@@ -77,6 +80,8 @@ function YearPage({ year, today }: { year: string; today: Day }) {
 }
 
 function Year({ year, today, answer }: { year: number; today: Day; answer: YearAnswer }) {
+  const { ranges: timeOff } = useTimeOff();
+  const { workdays: weekdays } = usePreferences().preferences;
   const { days, first, tags, names } = answer;
   if (days.length === 0) return <p className={styles.lead}>No logs in {year}.</p>;
   const months = monthFacts(days);
@@ -84,7 +89,7 @@ function Year({ year, today, answer }: { year: number; today: Day; answer: YearA
   const scored = days.flatMap(({ date, score }) => (score === null ? [] : [{ date, score }]));
   const isOver = year < Number(today.slice(0, 4));
   const sentences = [
-    workdaysSentence(year, today, answer),
+    workdaysSentence(year, today, answer, { timeOff, workdays: weekdays }),
     // Of locked days only the date is known, so no month can be called the busiest.
     hasLocked || first === null ? null : busiestMonthText(days),
     trendSentence(scored, isOver ? (`${String(year).padStart(4, '0')}-12-31` as Day) : today),
@@ -114,11 +119,16 @@ function Year({ year, today, answer }: { year: number; today: Day; answer: YearA
 }
 
 /** `You accounted for 231 of 251 workdays.` Workdays before the first log of all don't count. */
-function workdaysSentence(year: number, today: Day, { days, first }: YearAnswer): string | null {
+function workdaysSentence(
+  year: number,
+  today: Day,
+  { days, first }: YearAnswer,
+  work: { timeOff: readonly TimeOff[]; workdays: readonly number[] },
+): string | null {
   const [from, to] = [daysOfMonth(year * 12)[0]!, daysOfMonth(year * 12 + 11).at(-1)!];
   const logged = new Set(days.map(({ date }) => date));
   if (first !== null) logged.add(first);
-  const { accounted, workdays } = countWorkdays(from, to, today, logged);
+  const { accounted, workdays } = countWorkdays(from, to, today, logged, work);
   if (workdays === 0) return null;
   return `You accounted for ${accounted} of ${workdays} ${workdays === 1 ? 'workday' : 'workdays'}.`;
 }

@@ -40,6 +40,12 @@ type Schema = {
         Update: Partial<Preferences>;
         Relationships: [];
       };
+      time_off: {
+        Row: ApiRow<'time_off'>;
+        Insert: Pick<ApiRow<'time_off'>, 'user_id' | 'id' | 'first_day' | 'last_day'>;
+        Update: never;
+        Relationships: [];
+      };
       entry_dates: ReadOnly<ApiRow<'entry_dates'>>;
       entry_versions: ReadOnly<EntryVersion>;
       deleted_days: ReadOnly<DeletedDay>;

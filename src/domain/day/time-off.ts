@@ -1,0 +1,45 @@
+/**
+ * Time off and workdays: a day in a range that the user has marked is neither worked nor missed, whether or not it has a
+ * log (docs/specification/time-off.md 2). Ranges include both of their days.
+ */
+import { addDays, daysBetween, weekdayOf, WEEKDAYS, type Day } from './day.ts';
+
+export type TimeOff = { readonly first_day: Day; readonly last_day: Day };
+
+/** Monday to Friday. The numbers are those of `preferences.workdays`: 0 is Sunday. */
+export const DEFAULT_WORKDAYS: readonly number[] = [1, 2, 3, 4, 5];
+
+/** The constraint `time_off_length` has the same limit. */
+const MAX_RANGE_DAYS = 3_653;
+/** The trigger `merge_time_off` has the same limit. */
+export const MAX_TIME_OFF_RANGES = 500;
+
+export const isTimeOff = (ranges: readonly TimeOff[], date: Day): boolean =>
+  ranges.some(({ first_day, last_day }) => first_day <= date && date <= last_day);
+
+/** True for a day on which work is expected. */
+export const isWorkday = (ranges: readonly TimeOff[], workdays: readonly number[], date: Day): boolean =>
+  workdays.includes(WEEKDAYS.indexOf(weekdayOf(date))) && !isTimeOff(ranges, date);
+
+/** The workdays from `from` to `to`, both included. */
+export function workdayCount(ranges: readonly TimeOff[], workdays: readonly number[], from: Day, to: Day): number {
+  let count = 0;
+  for (let date = from; date <= to; date = addDays(date, 1)) if (isWorkday(ranges, workdays, date)) count += 1;
+  return count;
+}
+
+/** The days of a range that the user has typed, or why it is none. */
+export function checkTimeOff(first: Day, last: Day): 'ends-early' | 'too-long' | null {
+  if (last < first) return 'ends-early';
+  return daysBetween(first, last) < MAX_RANGE_DAYS ? null : 'too-long';
+}
+
+/** The parts of ranges that lie in a period, oldest first. */
+export const timeOffBetween = (ranges: readonly TimeOff[], from: Day, to: Day): TimeOff[] =>
+  ranges
+    .filter(({ first_day, last_day }) => first_day <= to && last_day >= from)
+    .map(({ first_day, last_day }) => ({
+      first_day: first_day > from ? first_day : from,
+      last_day: last_day < to ? last_day : to,
+    }))
+    .sort((a, b) => (a.first_day < b.first_day ? -1 : 1));

@@ -1,0 +1,65 @@
+/** The settings of the day: time off (docs/specification/time-off.md). */
+import { addDays, dateLabel, dayLabel as labelOf, type Day } from '#domain/day/day.ts';
+import { daysAgo, editor, log, today } from './support/journal.ts';
+import { expect, expectNoHorizontalScroll, inBothThemes, test } from './support/test.ts';
+
+test('time off is added, marked in the calendar and the year, removed, and brought back', async ({
+  page,
+  signUp,
+  expectAccessible,
+}) => {
+  const [first, last] = [daysAgo(4), daysAgo(2)];
+  await signUp(page, { isCloser: true, path: '/settings', logs: { [daysAgo(3)]: log('worked anyway') } });
+  const card = page.getByRole('region').or(page.locator('section')).filter({ hasText: 'Days off count neither' });
+  await page.getByLabel('First day').fill(last);
+  await page.getByLabel('Last day').fill(first);
+  const add = page.getByRole('button', { name: 'Add time off' });
+  await add.click();
+  await expect(page.getByText('The last day is before the first.')).toBeVisible();
+  await page.getByLabel('First day').fill(first);
+  await page.getByLabel('Last day').fill(last);
+  await add.click();
+  await expect(card.getByText(/^Added /)).toBeVisible();
+  const row = page.getByRole('list', { name: 'Your time off' }).getByRole('listitem');
+  await expect(row).toHaveText(new RegExp(`to ${dateLabel(last)}`));
+  await inBothThemes(page, expectAccessible);
+  await expectNoHorizontalScroll(page);
+
+  await test.step('a range that touches it becomes one with it', async () => {
+    await page.getByLabel('First day').fill(daysAgo(1));
+    await add.click();
+    await expect(row).toHaveText(new RegExp(`to ${dateLabel(daysAgo(1))}`));
+    await expect(row).toHaveCount(1);
+  });
+
+  await test.step('remove and undo', async () => {
+    await row.getByRole('button', { name: /^Remove / }).click();
+    await expect(row).toHaveCount(0);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect(row).toHaveCount(1);
+  });
+
+  await test.step('the calendar', async () => {
+    await page.goto(`/journal?date=${today()}`);
+    await expect(editor(page)).toBeVisible();
+    await page.keyboard.press('Alt+c');
+    const calendar = page.getByRole('dialog', { name: 'Select Date' });
+    const cell = (date: Day, ...words: string[]) =>
+      calendar.getByRole('button', { name: [labelOf(date), ...words].join(', '), exact: true });
+    if (first.slice(0, 7) !== today().slice(0, 7))
+      await calendar.getByRole('button', { name: 'Previous month' }).click();
+    await expect(cell(first, 'day off')).toBeVisible();
+    await expect(cell(addDays(first, 1), 'has entry', 'day off')).toBeVisible();
+    await expect(calendar.getByText('Time off')).toBeVisible();
+    await inBothThemes(page, expectAccessible);
+  });
+
+  await test.step('the year', async () => {
+    await page.goto('/reviews');
+    const year = page.getByRole('grid', { name: /^Logs of the last twelve months/ });
+    await expect(year.getByRole('gridcell', { name: `${dateLabel(first)}: day off` })).toBeVisible();
+    await expect(
+      year.getByRole('gridcell', { name: `${dateLabel(addDays(first, 1))}: log without a score` }),
+    ).toBeVisible();
+  });
+});
