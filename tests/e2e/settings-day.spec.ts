@@ -1,6 +1,7 @@
-/** The settings of the day: time off (docs/specification/time-off.md). */
+/** The settings of the day: its end, time off, and prompts (docs/specification/time-off.md). */
 import { addDays, dateLabel, dayLabel as labelOf, type Day } from '#domain/day/day.ts';
-import { daysAgo, editor, log, today } from './support/journal.ts';
+import { promptOf } from '#domain/habit/prompts.ts';
+import { daysAgo, editor, log, sessionOf, storePreferences, today } from './support/journal.ts';
 import { expect, expectNoHorizontalScroll, inBothThemes, test } from './support/test.ts';
 
 test('time off is added, marked in the calendar and the year, removed, and brought back', async ({
@@ -62,4 +63,47 @@ test('time off is added, marked in the calendar and the year, removed, and broug
       year.getByRole('gridcell', { name: `${dateLabel(addDays(first, 1))}: log without a score` }),
     ).toBeVisible();
   });
+});
+
+test('the end of the day and prompts are chosen once for the account', async ({ page, signUp }) => {
+  await signUp(page, { path: '/settings' });
+  await expect(page.getByRole('radio', { name: 'At midnight (default)' })).toBeChecked();
+  await page.getByRole('radio', { name: /^At 0?3:00/ }).check();
+  const stored = () => page.evaluate(() => localStorage.getItem('hustle-forge:day-ends-at'));
+  await expect.poll(stored).toBe('3');
+  await page.getByRole('radio', { name: /^Another question each day/ }).check();
+  await expect
+    .poll(async () => {
+      const { access_token: token } = await sessionOf(page);
+      const answer = await page.request.get('/rest/v1/preferences?select=day_ends_at,prompts', {
+        headers: { authorization: `Bearer ${token}` },
+      });
+      return answer.json() as Promise<unknown>;
+    })
+    .toEqual([{ day_ends_at: 3, prompts: true }]);
+});
+
+test('with prompts the empty page of today asks another question from noon on', async ({
+  page,
+  signUp,
+  request,
+  expectAccessible,
+}) => {
+  const at = (hour: number) => new Date(new Date().setHours(hour, 30, 0, 0));
+  await page.clock.install({ time: at(10) });
+  await signUp(page);
+  const question = page.locator('[data-placeholder]').first();
+  await expect(question).toHaveAttribute('data-placeholder', 'What have you done today?');
+  await storePreferences(request, await sessionOf(page), { prompts: true });
+  await page.reload();
+  const stored = () =>
+    page.evaluate(() => Object.values(localStorage).some((value) => String(value).includes('"prompts":true')));
+  await expect.poll(stored).toBe(true);
+  await expect(question).toHaveAttribute('data-placeholder', 'What have you done today?');
+  await page.clock.setSystemTime(at(13));
+  await page.evaluate(() => dispatchEvent(new Event('focus')));
+  await expect(question).toHaveAttribute('data-placeholder', promptOf(today()));
+  await inBothThemes(page, expectAccessible);
+  await page.reload();
+  await expect(question).toHaveAttribute('data-placeholder', promptOf(today()));
 });

@@ -1,8 +1,9 @@
-/** The cards of the day: when it ends, and time off (docs/specification/time-off.md). */
+/** The cards of the day: when it ends, time off, and what an empty page asks (docs/specification/time-off.md). */
 import { useState } from 'react';
 import { clockTime } from '#domain/day/clock-time.ts';
 import { dateLabel, isDay } from '#domain/day/day.ts';
 import { checkTimeOff, MAX_TIME_OFF_RANGES, type TimeOff } from '#domain/day/time-off.ts';
+import { promptOf } from '#domain/habit/prompts.ts';
 import { useToday } from '#client/lib/hooks/use-clock.ts';
 import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
@@ -40,6 +41,29 @@ export function DayCard() {
           disabled={!isRead}
         />
         {isFailed && <Quiet role="alert">{FAILED}</Quiet>}
+      </Stack>
+    </Section>
+  );
+}
+
+export function PromptsCard() {
+  const { preferences, isRead, change } = usePreferences();
+  const today = useToday();
+  return (
+    <Section title="Prompts">
+      <Stack>
+        <Quiet>Choose what today's page asks from noon on while it is empty.</Quiet>
+        <Choices
+          legend="Prompts"
+          name="prompts"
+          choices={[
+            { value: 'off', label: 'What have you done today?', note: '(default)' },
+            { value: 'on', label: 'Another question each day', hint: `Today: ${promptOf(today)}` },
+          ]}
+          chosen={preferences.prompts ? 'on' : 'off'}
+          onChoose={(choice) => void change({ prompts: choice === 'on' })}
+          disabled={!isRead}
+        />
       </Stack>
     </Section>
   );

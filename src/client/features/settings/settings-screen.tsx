@@ -16,7 +16,7 @@ import {
   chosenWeekStart,
   type EditorFont,
 } from '#client/lib/session/preferences.ts';
-import { DayCard, TimeOffCard } from './day-cards.tsx';
+import { DayCard, PromptsCard, TimeOffCard } from './day-cards.tsx';
 import { ExportCard } from './export/export-card.tsx';
 import { ImportCard, ImportFrame } from './import/import-card.tsx';
 import { ReminderCards } from './reminder-cards.tsx';
@@ -47,6 +47,7 @@ export function SettingsScreen({ sendAll, tokens }: SettingsScreenProps) {
         <WeekCard />
         <DayCard />
         <TimeOffCard />
+        <PromptsCard />
         <ReminderCards />
         <LinksCard />
         {tokens}

@@ -26,6 +26,7 @@ import type { SaveStatus } from '#client/sync/save-status.ts';
 import { adoptEditor, useEarlyPage, useIsComposing, type EditableEarlyPage } from '../early/use-early-page.ts';
 import { mayTakeFocus } from './may-take-focus.ts';
 import { SaveStatusLine } from './save-status-line.tsx';
+import { useDayPrompt } from './use-day-prompt.ts';
 import { useEditor } from './use-editor.ts';
 import styles from '../journal.module.css';
 
@@ -206,6 +207,7 @@ function DayPage({ date, today, read, isFirstLog }: DayPageProps) {
     );
   }, [isToday, saver, startsJournal, toast, userId]);
 
+  const prompt = useDayPrompt(userId, date, today);
   const isWritable = editor !== null && !conflict && !isLocked;
   const blankPage = useFocusOnBlankClick((clientY) => isWritable && editor.focusAtHeight(clientY));
 
@@ -214,7 +216,7 @@ function DayPage({ date, today, read, isFirstLog }: DayPageProps) {
       <Log
         saver={saver}
         label={`Log for ${dayLabel(date)}`}
-        placeholder={dayQuestion(date, today)}
+        placeholder={prompt ?? dayQuestion(date, today)}
         early={early}
         onEditor={setEditor}
       />
