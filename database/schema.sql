@@ -1902,6 +1902,12 @@ create policy user_delete_reviews on public.reviews for delete to authenticated
 create policy user_select_reviews on public.reviews for select to authenticated
   using (((user_id = ( SELECT auth.uid() AS uid)) AND (( SELECT public.is_premium() AS is_premium) OR (id = ( SELECT public.newest_review() AS newest_review)))));
 
+create policy reject_delete_by_token on public.time_off as restrictive for delete to authenticated
+  using ((( SELECT public.token_scopes() AS token_scopes) IS NULL));
+
+create policy reject_insert_by_token on public.time_off as restrictive for insert to authenticated
+  with check ((( SELECT public.token_scopes() AS token_scopes) IS NULL));
+
 create policy user_delete_time_off on public.time_off for delete to authenticated
   using ((user_id = ( SELECT auth.uid() AS uid)));
 

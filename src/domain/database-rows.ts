@@ -2,7 +2,7 @@
  * Written by `npm run schema` from the migrations, never edited: the rows of all tables and views as the server reads them.
  * A view's columns count as not null. A check of a list of texts is a union.
  */
-// 1877ea73f57c2c183c37d3b2b3cdf38624313be79b0d169ac3450c8dafeccb8f
+// 0e3ed76c14efca82f2f747b69702f95efa93ec7b50b109a546a3bf954438b30b
 import type { Day } from './day/day.ts';
 
 export type Rows = {

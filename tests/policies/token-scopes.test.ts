@@ -57,3 +57,22 @@ test.each<[string, string, Outcome, Outcome, Outcome]>([
     expect(await runWith(scopes, text), String(scopes)).toBe(expected);
   }
 });
+
+test('every table that users may write, also a new one, has a policy that looks at the scopes of a token', async () => {
+  const { rows } = await db.admin.query<{ table: string; command: string }>(
+    `select relname as table, lower(privilege_type) as command
+       from pg_class join information_schema.column_privileges on table_schema = 'public' and table_name = relname
+      where relnamespace = 'public'::regnamespace and relkind = 'r' and grantee = 'authenticated'
+        and privilege_type in ('INSERT', 'UPDATE')
+     union
+     select relname, 'delete' from pg_class
+      where relnamespace = 'public'::regnamespace and relkind = 'r' and has_table_privilege('authenticated', oid, 'delete')
+     except
+     select tablename, lower(cmd) from pg_policies
+      where schemaname = 'public' and roles @> '{authenticated}'
+      group by tablename, cmd
+     having bool_or(permissive = 'RESTRICTIVE' and coalesce(qual, with_check) ~ 'token_scopes|can_append')
+         or bool_and(coalesce(qual, with_check) ~ 'token_scopes|can_append')`,
+  );
+  expect(rows).toEqual([]);
+});

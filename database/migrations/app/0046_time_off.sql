@@ -21,6 +21,11 @@ create policy user_insert_time_off on public.time_off
   for insert to authenticated with check (user_id = (select auth.uid()));
 create policy user_delete_time_off on public.time_off
   for delete to authenticated using (user_id = (select auth.uid()));
+-- A personal access token reads them at most (docs/specification/capture.md).
+create policy reject_insert_by_token on public.time_off as restrictive for insert to authenticated
+  with check ((select public.token_scopes()) is null);
+create policy reject_delete_by_token on public.time_off as restrictive for delete to authenticated
+  using ((select public.token_scopes()) is null);
 
 revoke all on public.time_off from anon, authenticated, service_role;
 grant select, insert (user_id, id, first_day, last_day), delete on public.time_off to authenticated;

@@ -322,6 +322,7 @@ async function fillEveryTable(user: SignedUpUser): Promise<string> {
      select user_id, id, sha256('token'), now() + interval '7 days' from documents where user_id = $1`,
     `insert into reviews (user_id, period, period_from, period_to, text) values ($1, '7-day', '2026-01-01', '2026-01-07', 'Fine.')`,
     // A trigger makes the rows of `reminder_schedule`.
+    `insert into time_off (user_id, first_day, last_day) values ($1, '2026-07-01', '2026-07-14')`,
     `insert into preferences (user_id, time_zone, digest) values ($1, 'Europe/Vienna', true)`,
     `insert into mail_tokens (user_id, token_hash, purpose, day, expires_at)
      values ($1, sha256('tap'), 'tap', '2026-01-05', now() + interval '3 days')`,
