@@ -50,7 +50,7 @@ const countEvents = async (userId: string, event: string): Promise<number> => {
 };
 
 /** More than any route accepts from one network address. */
-const FLOOD = 160;
+const FLOOD = 192;
 const FLOOD_AT_ONCE = 16;
 
 /** Routes that write nothing. The answers of POST /logout that end a session are bounded by the sign-ins. */
@@ -63,6 +63,7 @@ const READS = new Set([
   'GET /health',
   'GET /.well-known/jwks.json',
   'GET /sessions',
+  'GET /tokens',
   'GET /account',
   'GET /account/undo-deletion',
   'GET /sso/saml/metadata',

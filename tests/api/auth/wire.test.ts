@@ -139,7 +139,7 @@ describe('errors', () => {
   });
 
   test('are JSON for unknown paths', async () => {
-    for (const path of ['/nonsense', '/tokens', '/user/', '/factors/a/b/c', '/admin']) {
+    for (const path of ['/nonsense', '/token/', '/user/', '/factors/a/b/c', '/admin']) {
       const { status, body } = await world.request('GET', path);
       expect([status, body]).toEqual([404, { code: 'not_found', message: 'There is nothing at this address' }]);
     }
