@@ -18,9 +18,12 @@ if (WEBKIT_DRIVER_PATH && WEBKIT_BROWSER_PATH && XVFB_PATH) {
   engines.push(['WebKit', () => launchWebKit(programs)]);
 }
 
-/** The XPath of a button by its name. A button that can be busy holds a second label, so one `span` may be the name. */
+/**
+ * The XPath of a visible button by its name. A button that can be busy holds a second label, so one `span` may be the name.
+ * The hidden submit button of a form may have the same name.
+ */
 const button = (name: string): string =>
-  `//button[@aria-label='${name}' or normalize-space()='${name}' or .//span[normalize-space()='${name}']]`;
+  `//button[not(@hidden)][@aria-label='${name}' or normalize-space()='${name}' or .//span[normalize-space()='${name}']]`;
 const field = (name: string): string => `//label[normalize-space()='${name}']/following::input[1]`;
 
 let product: Product;
