@@ -2,6 +2,7 @@
  * Guesses the payer's country from the browser's time zone and languages. It only preselects an option: nothing is sent
  * until the user confirms it.
  */
+import { parseLocale } from '../locale.ts';
 import { COUNTRIES } from './countries.ts';
 
 /**
@@ -38,19 +39,11 @@ function countryOfZone(timeZone: string): string | null {
   return null;
 }
 
-function regionOf(language: string): string | null {
-  try {
-    return new Intl.Locale(language).region ?? null;
-  } catch {
-    return null;
-  }
-}
-
 /**
  * Prefers the time zone to the languages, because many people outside the United States use American English. Null if
  * neither maps to a country of our table.
  */
 export function guessCountry(timeZone: string | undefined, languages: readonly string[]): string | null {
-  const guesses = [countryOfZone(timeZone ?? ''), ...languages.map(regionOf)];
+  const guesses = [countryOfZone(timeZone ?? ''), ...languages.map((language) => parseLocale(language)?.region)];
   return guesses.find((guess) => COUNTRIES.some(({ code }) => code === guess)) ?? null;
 }

@@ -2,6 +2,7 @@
 import { useState } from 'react';
 import { FileDown, Printer } from 'lucide-react';
 import { documentMarkdown, fileNameOf, type WinsDocument } from '#domain/documents/wins-document.ts';
+import { parseLocale } from '#domain/locale.ts';
 import { Button } from '#client/ui/button.tsx';
 import { isServerReachable } from '#client/ui/lazy-chunk.ts';
 import { ShareButton } from '#client/ui/share/share-button.tsx';
@@ -30,7 +31,7 @@ const LETTER_REGIONS = new Set([
   'PR',
 ]);
 const paperOf = (locale: string): 'letter' | 'a4' =>
-  LETTER_REGIONS.has(new Intl.Locale(locale).maximize().region ?? '') ? 'letter' : 'a4';
+  LETTER_REGIONS.has(parseLocale(locale)?.maximize().region ?? '') ? 'letter' : 'a4';
 
 export function HandIn({ id, document, saver }: HandInProps) {
   const toast = useToast();

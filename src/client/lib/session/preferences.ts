@@ -2,6 +2,7 @@
  * The preferences stored in this browser: theme, editor font and the first day of the week
  * (docs/specification/product.md 5).
  */
+import { parseLocale } from '#domain/locale.ts';
 import { DAY_ENDS, localCurrentDay, type DayEnd } from '#domain/day/current-day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { WEEK_STARTS, type WeekStart } from '#domain/day/month.ts';
@@ -127,7 +128,7 @@ export const localToday = (now = new Date()): Day => localCurrentDay(now, stored
 
 /** The first day of the week where the user is; null for another weekday, and in a browser that does not know it. */
 export function localWeekStart(): WeekStart | null {
-  const locale: Intl.Locale & { getWeekInfo?: () => { firstDay: number } } = new Intl.Locale(navigator.language);
+  const locale: (Intl.Locale & { getWeekInfo?: () => { firstDay: number } }) | null = parseLocale(navigator.language);
   const starts: Readonly<Record<number, WeekStart>> = { 1: 'Monday', 6: 'Saturday', 7: 'Sunday' };
-  return starts[locale.getWeekInfo?.().firstDay ?? 0] ?? null;
+  return starts[locale?.getWeekInfo?.().firstDay ?? 0] ?? null;
 }
