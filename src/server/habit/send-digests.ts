@@ -5,25 +5,16 @@ import { firstLines, splitReview, type DayText } from '#domain/coach/win-bullets
 import { addDays, type Day } from '#domain/day/day.ts';
 import type { TimeOff } from '#domain/day/time-off.ts';
 import { countWorkdays, workdaysText } from '#domain/day/workdays.ts';
-import { digestTime, isTimely, type Due } from '#domain/habit/reminder-time.ts';
+import { digestTime } from '#domain/habit/reminder-time.ts';
 import { ROUTES } from '#domain/routes.ts';
 import type { Coach } from '../coach/coach.ts';
 import type { AsService } from '../database/database.ts';
 import type { EmailBlock } from '../mail/email-template.ts';
 import { digestMail } from '../mail/habit-emails.ts';
-import { MailDeferred, MailRejected, MAX_BULK_CONNECTIONS } from '../mail/mailer.ts';
 import { signUnsubscription } from './mail-tokens.ts';
-import {
-  claimDue,
-  markSent,
-  planNext,
-  RECIPIENTS,
-  releaseMark,
-  type Claim,
-  type Recipient,
-  type Sending,
-} from './reminder-schedule.ts';
-import { findNext, inParallel, unsubscribePath, type ReminderDeps } from './send-reminders.ts';
+import { markSent, RECIPIENTS, type Claim, type Recipient, type Sending } from './reminder-schedule.ts';
+import { deliverMarked, readByUser, sendDue, unsubscribePath, type Ready } from './send-due.ts';
+import type { ReminderDeps } from './send-reminders.ts';
 
 type DigestDeps = Omit<ReminderDeps, 'replyAddress' | 'push'> & {
   /** Null when no coach is configured. */
@@ -32,70 +23,31 @@ type DigestDeps = Omit<ReminderDeps, 'replyAddress' | 'push'> & {
 
 type Counts = { mailed: number; reviewed: number; planned: number; skipped: number; dropped: number };
 
-const MAX_RUN_MS = 8 * 60_000;
 /** A review takes up to a minute, and its claim ends after five. */
 const CLAIM_ROWS = 12;
 /** Without a review by then, the digest leaves without it. */
 const REVIEW_LIMIT_MS = 60_000;
-const MAX_DEFERRED_PER_RUN = 3;
 
 /** @throws MailDeferred when some mails were deferred: they are tried again in some minutes */
 export async function sendDigests(deps: DigestDeps, signal: AbortSignal): Promise<Counts> {
-  const { database, clock } = deps;
-  const service = database.asService('send digests');
+  const service = deps.database.asService('send digests');
   const counts: Counts = { mailed: 0, reviewed: 0, planned: 0, skipped: 0, dropped: 0 };
-  const endsAt = clock.now().getTime() + MAX_RUN_MS;
-  let deferred = 0;
-  while (!signal.aborted && deferred < MAX_DEFERRED_PER_RUN && clock.now().getTime() < endsAt) {
-    const claim = await claimDue(service, 'digest', clock.now(), CLAIM_ROWS);
-    if (claim.rows.length === 0) break;
-    await inParallel(MAX_BULK_CONNECTIONS, await sortClaimed(deps, service, claim, counts), async (ready) => {
-      if (signal.aborted || deferred >= MAX_DEFERRED_PER_RUN) return;
-      if (!(await sendOne(deps, service, { claim, ready, signal }, counts))) deferred += 1;
-    });
-  }
-  if (deferred > 0) throw new MailDeferred(`${deferred} digests were deferred`);
+  await sendDue<Week>(
+    deps,
+    {
+      kind: 'digest',
+      service,
+      claimRows: CLAIM_ROWS,
+      timeOf: digestTime,
+      tokensOf: () => [],
+      readContexts: (days, now) => readByUser(service, READ_WEEKS, days, now),
+      isWanted: ({ logs }) => logs.length > 0,
+      sendOne: (claim, ready) => sendOne(deps, service, { claim, ready, signal }, counts),
+    },
+    counts,
+    signal,
+  );
   return counts;
-}
-
-type Ready = { sending: Sending; week: Week };
-
-/** Plans and skips the rows for which nothing is sent, and returns the others. */
-async function sortClaimed(
-  { clock, log }: DigestDeps,
-  service: AsService,
-  claim: Claim,
-  counts: Counts,
-): Promise<Ready[]> {
-  const now = clock.now();
-  const later: { userId: string; due: Due | null }[] = [];
-  const timely: Sending[] = [];
-  for (const row of claim.rows) {
-    const next = findNext(digestTime(row.preferences), row, now, log);
-    if (
-      row.day !== null &&
-      next !== 'unknown' &&
-      isTimely({ at: row.dueAt, day: row.day }, now, row.preferences.time_zone ?? 'UTC')
-    ) {
-      timely.push({ row: { ...row, day: row.day }, next, tokens: [] });
-      continue;
-    }
-    if (row.day === null) counts.planned += 1;
-    else counts.skipped += 1;
-    later.push({ userId: row.userId, due: next === 'unknown' ? null : next });
-  }
-  const weeks = await readWeeks(service, timely, now);
-  const ready: Ready[] = [];
-  for (const sending of timely) {
-    const week = weeks.get(sending.row.userId);
-    if (week && week.logs.length > 0) ready.push({ sending, week });
-    else {
-      counts.skipped += 1;
-      later.push({ userId: sending.row.userId, due: sending.next });
-    }
-  }
-  await planNext(service, claim, later);
-  return ready;
 }
 
 const WEEK_DAYS = 7;
@@ -129,21 +81,7 @@ type Week = Recipient & {
   scores: { date: Day; score: number }[] | null;
 };
 
-async function readWeeks(
-  service: AsService,
-  sendings: readonly Sending[],
-  now: Date,
-): Promise<ReadonlyMap<string, Week>> {
-  if (sendings.length === 0) return new Map();
-  const { rows } = await service.statement<Week>(READ_WEEKS, [
-    sendings.map(({ row }) => row.userId),
-    now,
-    sendings.map(({ row }) => row.day),
-  ]);
-  return new Map(rows.map((week) => [week.userId, week]));
-}
-
-type Run = { claim: Claim; ready: Ready; signal: AbortSignal };
+type Run = { claim: Claim; ready: Ready<Week>; signal: AbortSignal };
 
 /** False if the mail server has certainly not taken the mail. */
 async function sendOne(
@@ -152,29 +90,19 @@ async function sendOne(
   { claim, ready, signal }: Run,
   counts: Counts,
 ): Promise<boolean> {
-  const { clock, log, mailer } = deps;
-  const { sending, week } = ready;
+  const { sending, context: week } = ready;
   const wantsReview = sending.row.preferences.digest_review && week.isPremium && week.hasConsent;
   const review = wantsReview ? await reviewWeek(deps, sending.row, signal) : null;
-  if (!(await markSent(service, claim, sending, clock.now()))) {
+  if (!(await markSent(service, claim, sending, deps.clock.now()))) {
     counts.skipped += 1;
     return true;
   }
-  try {
-    await mailer.deliverBulk(writeDigest(deps, sending.row, week, review));
-    counts.mailed += 1;
-    if (review !== null) counts.reviewed += 1;
-    return true;
-  } catch (error) {
-    if (!(error instanceof MailDeferred || error instanceof MailRejected)) throw error;
-    if (error instanceof MailRejected || error.mayHaveArrived) {
-      log.warn({ user: week.userId }, 'a digest was dropped');
-      counts.dropped += 1;
-      return true;
-    }
-    await releaseMark(service, 'digest', sending, clock.now());
-    return false;
-  }
+  const message = writeDigest(deps, sending.row, week, review);
+  const outcome = await deliverMarked(deps, service, claim, { sending, message });
+  if (outcome === 'deferred') return false;
+  counts[outcome] += 1;
+  if (outcome === 'mailed' && review !== null) counts.reviewed += 1;
+  return true;
 }
 
 /** The review of the seven days as the reviews page would write it, or its stored one. Null if there is none in time. */

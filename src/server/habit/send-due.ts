@@ -1,0 +1,186 @@
+/**
+ * A run of the job that mails what is due in `reminder_schedule`: it claims rows, plans those for which nothing is sent, and
+ * hands the others over. Reminders and digests say what they are about.
+ */
+import type { Day } from '#domain/day/day.ts';
+import type { Preferences } from '#domain/habit/preferences.ts';
+import { isTimely, MAX_LATE_MS, nextDue, type Due, type WeeklyTime } from '#domain/habit/reminder-time.ts';
+import type { Clock } from '../clock.ts';
+import type { AsService, Database } from '../database/database.ts';
+import type { Logger } from '../log.ts';
+import type { MailMessage } from '../mail/email-template.ts';
+import { MailDeferred, MailRejected, MAX_BULK_CONNECTIONS, type Mailer } from '../mail/mailer.ts';
+import type { DueKind } from './mail-tokens.ts';
+import {
+  claimDue,
+  planNext,
+  releaseMark,
+  type Claim,
+  type ClaimedRow,
+  type Recipient,
+  type Sending,
+} from './reminder-schedule.ts';
+
+/** A run ends before the queue takes it for a hanging one; the next run continues. */
+const MAX_RUN_MS = 8 * 60_000;
+/** After so many mails that the mail server has not taken, it is considered down and the run ends. */
+const MAX_DEFERRED_PER_RUN = 3;
+
+type RunDeps = { database: Database; clock: Clock; log: Logger };
+type RunCounts = { planned: number; skipped: number };
+
+/** What is about to be sent, with what was read for it. */
+export type Ready<Context> = { sending: Sending; context: Context };
+
+/** What one kind of mail adds to a run. */
+type DueMail<Context> = {
+  kind: DueKind;
+  service: AsService;
+  /** Rows of one claim. */
+  claimRows?: number;
+  timeOf: (preferences: Preferences) => WeeklyTime | null;
+  /** Tokens that the mark stores; null for a row that has no way to be sent. */
+  tokensOf: (row: ClaimedRow) => Sending['tokens'] | null;
+  /** By user. Accounts that mail may not go to are left out. */
+  readContexts: (days: readonly UserDay[], now: Date) => Promise<ReadonlyMap<string, Context>>;
+  isWanted: (context: Context) => boolean;
+  /** False if the mail server has certainly not taken the mail. */
+  sendOne: (claim: Claim, ready: Ready<Context>) => Promise<boolean>;
+};
+
+/** @throws MailDeferred when some mails were deferred: they are tried again in some minutes */
+export async function sendDue<Context>(
+  deps: RunDeps,
+  mail: DueMail<Context>,
+  counts: RunCounts,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock } = deps;
+  const endsAt = clock.now().getTime() + MAX_RUN_MS;
+  let deferred = 0;
+  while (!signal.aborted && deferred < MAX_DEFERRED_PER_RUN && clock.now().getTime() < endsAt) {
+    const claim = await claimDue(mail.service, mail.kind, clock.now(), mail.claimRows);
+    if (claim.rows.length === 0) break;
+    await inParallel(MAX_BULK_CONNECTIONS, await sortClaimed(deps, mail, claim, counts), async (ready) => {
+      // What is left keeps its lease, and another run sends it.
+      if (signal.aborted || deferred >= MAX_DEFERRED_PER_RUN) return;
+      if (!(await mail.sendOne(claim, ready))) deferred += 1;
+    });
+  }
+  if (deferred > 0) throw new MailDeferred(`${deferred} ${mail.kind}s were deferred`);
+}
+
+/** Plans and skips the rows for which nothing is sent, and returns the others. */
+async function sortClaimed<Context>(
+  { clock, log }: RunDeps,
+  mail: DueMail<Context>,
+  claim: Claim,
+  counts: RunCounts,
+): Promise<Ready<Context>[]> {
+  const now = clock.now();
+  const later: { userId: string; due: Due | null }[] = [];
+  const timely: Sending[] = [];
+  for (const row of claim.rows) {
+    const { userId, dueAt, day, preferences } = row;
+    const next = findNext(mail.timeOf(preferences), row, now, log);
+    if (day !== null && next !== 'unknown' && isTimely({ at: dueAt, day }, now, preferences.time_zone ?? 'UTC')) {
+      const tokens = mail.tokensOf(row);
+      if (tokens !== null) {
+        timely.push({ row: { ...row, day }, next, tokens });
+        continue;
+      }
+    }
+    if (day === null) counts.planned += 1;
+    else counts.skipped += 1;
+    later.push({ userId, due: next === 'unknown' ? null : next });
+  }
+  const contexts = await mail.readContexts(
+    timely.map(({ row }) => row),
+    now,
+  );
+  const ready: Ready<Context>[] = [];
+  for (const sending of timely) {
+    const { userId } = sending.row;
+    const context = contexts.get(userId);
+    if (context && mail.isWanted(context)) {
+      ready.push({ sending, context });
+      continue;
+    }
+    counts.skipped += 1;
+    later.push({ userId, due: sending.next });
+  }
+  await planNext(mail.service, claim, later);
+  return ready;
+}
+
+/** `unknown` for a time zone that this machine does not know. Null: it is off. */
+function findNext(time: WeeklyTime | null, row: ClaimedRow, now: Date, log: Logger): Due | null | 'unknown' {
+  if (time === null) return null;
+  try {
+    // A new plan begins at the change that made it, so that no time is missed before this run.
+    if (row.day === null) return nextDue(time, row.dueAt, row.sentDay);
+    // After a time without a server, a later day may still be due within the last two hours.
+    return nextDue(time, new Date(Math.max(row.dueAt.getTime() + 1, now.getTime() - MAX_LATE_MS)), row.day);
+  } catch {
+    log.warn({ user: row.userId }, 'a reminder has an unknown time zone');
+    return 'unknown';
+  }
+}
+
+export type UserDay = { userId: string; day: Day };
+
+/** Runs a statement over users, the time, and the days of these users. */
+export async function readByUser<Row extends Recipient>(
+  service: AsService,
+  text: string,
+  days: readonly UserDay[],
+  now: Date,
+): Promise<ReadonlyMap<string, Row>> {
+  if (days.length === 0) return new Map();
+  const { rows } = await service.statement<Row>(text, [
+    days.map(({ userId }) => userId),
+    now,
+    days.map(({ day }) => day),
+  ]);
+  return new Map(rows.map((row) => [row.userId, row]));
+}
+
+/**
+ * Mails what was marked as sent. `deferred`: the mail server has certainly not taken it, and the mark is undone.
+ * `isShown`: the user has seen it elsewhere, so it is not tried again.
+ */
+export async function deliverMarked(
+  { clock, log, mailer }: { clock: Clock; log: Logger; mailer: Pick<Mailer, 'deliverBulk'> },
+  service: AsService,
+  { kind }: Claim,
+  { sending, message, isShown = false }: { sending: Sending; message: MailMessage; isShown?: boolean },
+): Promise<'mailed' | 'dropped' | 'deferred'> {
+  try {
+    await mailer.deliverBulk(message);
+    return 'mailed';
+  } catch (error) {
+    if (!(error instanceof MailDeferred || error instanceof MailRejected)) throw error;
+    if (error instanceof MailRejected || error.mayHaveArrived || isShown) {
+      log.warn({ user: sending.row.userId }, `a ${kind} was dropped`);
+      return 'dropped';
+    }
+    await releaseMark(service, kind, sending, clock.now());
+    return 'deferred';
+  }
+}
+
+export const unsubscribePath = (token: string): string => `/unsubscribe/${token}`;
+
+/** Runs the work of all items, at most `limit` at a time. Rejects with the first error once the running work has ended. */
+async function inParallel<Item>(
+  limit: number,
+  items: readonly Item[],
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const left = items.values();
+  const runLeft = async (): Promise<void> => {
+    for (const item of left) await work(item);
+  };
+  const results = await Promise.allSettled(Array.from({ length: limit }, runLeft));
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+}
