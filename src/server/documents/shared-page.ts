@@ -5,7 +5,6 @@
  * hash and nothing else, and nothing on the page leads anywhere. Threat: the token leaks. The page requests nothing, sends
  * no referrer and is stored by no cache, the service worker leaves the path alone, and the log has the route's pattern only.
  */
-import { createHash } from 'node:crypto';
 import { Hono, type Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
@@ -21,6 +20,7 @@ import type { Database } from '../database/database.ts';
 import { escapeHtml } from '../escape-html.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import { clientAddress, networkPrefix } from '../http/client-address.ts';
+import { PAGE_STYLE, styleSource } from '../http/page-style.ts';
 import { rateLimitStore } from '../http/rate-limit-store.ts';
 import { findShared, type SharedDocument, type SharedReview } from './link-store.ts';
 
@@ -155,41 +155,8 @@ function note(title: string, text: string): PageParts {
   return { title, content: `<header>\n<h1>${title}</h1>\n</header>\n<p>${text}</p>` };
 }
 
-const STYLE = `
-:root {
-  color-scheme: light dark;
-  --paper: light-dark(#fbf8f2, #171411);
-  --line: light-dark(#e6dfd3, #352e29);
-  --ink: light-dark(#1d1a17, #ece4d8);
-  --quiet: light-dark(#645c52, #aea498);
-}
-@font-face {
-  font-family: 'Instrument Sans';
-  font-weight: 400 700;
-  font-display: swap;
-  src: url('/fonts/instrument-sans.woff2') format('woff2');
-}
-@font-face {
-  font-family: Newsreader;
-  font-weight: 200 800;
-  font-display: swap;
-  src: url('/fonts/newsreader.woff2') format('woff2');
-}
-* { box-sizing: border-box; margin: 0; }
-html {
-  font: 106.25%/1.55 'Instrument Sans', system-ui, sans-serif;
-  background: var(--paper);
-  color: var(--ink);
-  text-size-adjust: 100%;
-}
-body { overflow-wrap: anywhere; }
-main { width: min(40rem, 100%); margin-inline: auto; padding: clamp(2rem, 9dvh, 6rem) 1rem 6rem; }
+const STYLE = `${PAGE_STYLE}main { width: min(40rem, 100%); margin-inline: auto; padding: clamp(2rem, 9dvh, 6rem) 1rem 6rem; }
 header { padding-block-end: 1.5rem; border-block-end: 1px solid var(--line); margin-block-end: 1.5rem; }
-h1 {
-  font: 500 clamp(2.07rem, 7vw, 2.5rem)/1.15 Newsreader, Georgia, serif;
-  letter-spacing: -0.018em;
-  text-wrap: balance;
-}
 header p { margin-block-start: 0.75rem; color: var(--quiet); }
 h2 { margin-block: 2rem 0.5rem; font: 500 1.44rem/1.3 Newsreader, Georgia, serif; break-after: avoid; }
 .text > * + * { margin-block-start: 0.75rem; }
@@ -218,7 +185,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy': [
     "default-src 'none'",
-    `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+    `style-src ${styleSource(STYLE)}`,
     "font-src 'self'",
     "form-action 'none'",
     "base-uri 'none'",

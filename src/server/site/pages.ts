@@ -139,7 +139,7 @@ export function pageRoutes(site: Site): Hono<AppEnv> {
   return routes;
 }
 
-/** The two text fonts, under names without a hash, for the pages of the auth API (auth/http/page-document.ts). */
+/** The two text fonts, under names without a hash, for the pages that the server writes itself (http/page-style.ts). */
 function fontsOf(files: BuiltFiles): Map<string, BuiltFile> {
   const fonts = new Map<string, BuiltFile>();
   for (const [path, file] of files) {

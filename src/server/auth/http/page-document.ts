@@ -2,8 +2,8 @@
  * A page that the auth API serves itself. It works without script and is not part of the client's build, so its style
  * is inline and allowed by hash in the Content-Security-Policy.
  */
-import { createHash } from 'node:crypto';
 import { ROUTES } from '#domain/routes.ts';
+import { PAGE_STYLE, styleSource } from '../../http/page-style.ts';
 
 type PageDocument = {
   /** A constant text of ours, which is not escaped. */
@@ -45,7 +45,7 @@ ${content}
 const pageHeaders = (formTarget: string | undefined): Record<string, string> => ({
   'Content-Security-Policy': [
     "default-src 'none'",
-    `style-src '${STYLE_HASH}'`,
+    `style-src ${STYLE_SOURCE}`,
     "img-src 'self'",
     "font-src 'self'",
     `form-action 'self'${formTarget === undefined ? '' : ` ${formTarget}`}`,
@@ -60,37 +60,11 @@ const pageHeaders = (formTarget: string | undefined): Record<string, string> => 
   'Referrer-Policy': 'strict-origin',
 });
 
-const STYLE = `
-@font-face {
-  font-family: 'Instrument Sans';
-  font-weight: 400 700;
-  font-display: swap;
-  src: url('/fonts/instrument-sans.woff2') format('woff2');
-}
-@font-face {
-  font-family: Newsreader;
-  font-weight: 200 800;
-  font-display: swap;
-  src: url('/fonts/newsreader.woff2') format('woff2');
-}
-:root {
-  color-scheme: light dark;
-  --paper: light-dark(#fbf8f2, #171411);
-  --line: light-dark(#e6dfd3, #352e29);
-  --ink: light-dark(#1d1a17, #ece4d8);
-  --quiet: light-dark(#645c52, #aea498);
+const STYLE = `${PAGE_STYLE}:root {
   --ember: light-dark(#b0380a, #ff8d55);
   --ember-strong: light-dark(#932c05, #ffa375);
   --on-ember: light-dark(#fffaf5, #22100a);
 }
-* { box-sizing: border-box; margin: 0; }
-html {
-  font: 106.25%/1.55 'Instrument Sans', system-ui, sans-serif;
-  background: var(--paper);
-  color: var(--ink);
-  text-size-adjust: 100%;
-}
-body { overflow-wrap: anywhere; }
 header { display: flex; align-items: center; min-height: 4.5rem; padding-inline: clamp(1rem, 4vw, 3rem); }
 header a {
   display: inline-flex;
@@ -102,11 +76,6 @@ header a {
 }
 header span { color: var(--ember); }
 main { width: min(25rem, 100%); margin-inline: auto; padding: clamp(1.5rem, 9dvh, 6rem) 1rem 4.5rem; }
-h1 {
-  font: 500 clamp(2.07rem, 7vw, 2.5rem)/1.15 Newsreader, Georgia, serif;
-  letter-spacing: -0.018em;
-  text-wrap: balance;
-}
 p { margin-top: 0.75rem; color: var(--quiet); text-wrap: pretty; }
 strong { color: var(--ink); font-weight: 600; }
 button, .button {
@@ -130,4 +99,4 @@ button:hover, .button:hover { background: var(--ember-strong); border-color: var
 main p a { color: inherit; }
 .note { margin-top: 1.5rem; padding-top: 1.5rem; border-top: 1px solid var(--line); font-size: 0.853rem; }
 `;
-const STYLE_HASH = `sha256-${createHash('sha256').update(STYLE).digest('base64')}`;
+const STYLE_SOURCE = styleSource(STYLE);
