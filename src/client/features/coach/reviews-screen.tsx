@@ -15,12 +15,13 @@ import {
   type ReviewPeriod,
 } from '#domain/plan/review-period.ts';
 import { ROUTES } from '#domain/routes.ts';
+import { Pitch } from '#client/ui/plan/pitch.tsx';
 import { PlanPlaceholder } from '#client/ui/plan/plan-placeholder.tsx';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useTitle } from '#client/lib/hooks/use-title.ts';
 import { BackToJournal, Page } from '#client/ui/page/page.tsx';
 import { useClientConfig } from '#client/lib/api/supabase.ts';
-import { LockedCrown, UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
+import { UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
 import { SampleReview } from '#client/ui/coach-sample.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { useToday } from '#client/lib/hooks/use-clock.ts';
@@ -70,13 +71,9 @@ const POINTS = [
 function ReviewsPitch() {
   const { features } = useClientConfig();
   return (
-    <section className={styles.pitch}>
-      <h2 className={styles.flag}>
-        <LockedCrown aria-hidden="true" /> Premium Feature
-      </h2>
+    <Pitch lead={features.coach ? AI_MESSAGES.reviewsPremium : null}>
       {features.coach ? (
         <>
-          <p className={styles.lead}>{AI_MESSAGES.reviewsPremium}</p>
           <SampleReview />
           <dl className={styles.points}>
             {POINTS.map((point) => (
@@ -94,7 +91,7 @@ function ReviewsPitch() {
       <UpgradeButton feature="trend-analysis" />
       <p className={styles.price}>{features.coach ? AI_MESSAGES.reviewsPrice : PREMIUM_PRICE.label}</p>
       {features.coach && <p className={styles.price}>{FAIR_USE_NOTE}</p>}
-    </section>
+    </Pitch>
   );
 }
 

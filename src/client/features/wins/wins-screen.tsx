@@ -19,8 +19,9 @@ import { Dialog } from '#client/ui/dialog.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { Page, Section } from '#client/ui/page/page.tsx';
+import { Pitch } from '#client/ui/plan/pitch.tsx';
 import { PlanPlaceholder } from '#client/ui/plan/plan-placeholder.tsx';
-import { LockedCrown, UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
+import { UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
 import { Buttons, Hint, LoadError, Quiet, Row, RowName, Rows, Stack } from '#client/ui/stack.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import { BackTo, PeriodFields } from './document-parts.tsx';
@@ -101,17 +102,13 @@ function DocumentList() {
 
 function WinsPitch() {
   return (
-    <section className={styles.pitch}>
-      <h2 className={styles.flag}>
-        <LockedCrown aria-hidden="true" /> Premium Feature
-      </h2>
-      <p className={styles.lead}>The document for your yearly review, in five minutes.</p>
+    <Pitch lead="The document for your yearly review, in five minutes.">
       <Quiet>
         Pick your wins of any period, put them in order, and hand them in: printed, as a Word file, as Markdown or by a
         read-only link.
       </Quiet>
       <UpgradeButton feature="wins" />
-    </section>
+    </Pitch>
   );
 }
 
