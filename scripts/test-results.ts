@@ -30,7 +30,7 @@ type PlaywrightSuite = {
 };
 type PlaywrightReport = {
   stats: { expected: number; unexpected: number; flaky: number; skipped: number };
-  /** What belongs to no test, for example a file that does not load. */
+  /** Errors outside of the tests, for example of a file that does not load. */
   errors?: { message?: string }[];
   config?: { rootDir: string };
   suites?: (PlaywrightSuite & { file: string })[];

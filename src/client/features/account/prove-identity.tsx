@@ -1,6 +1,6 @@
 /**
- * What proves that the owner of the account is at the device: the second step, the password, or a code that is sent. A
- * change of how the account signs in asks for it, and the deletion of the account.
+ * The fields by which users prove their identity before they change how the account signs in or delete it: the second
+ * step, the password, or a mailed code.
  */
 import { useCallback, useState } from 'react';
 import { recoveryMessage } from '#domain/messages.ts';

@@ -158,7 +158,7 @@ function StreamingReview({ view, title }: { view: AnalysisView; title: string })
   );
 }
 
-/** What the run costs, once the server has found out. */
+/** How many analyses the run counts as, from the first progress event on. */
 const stepsText = ({ analyses }: ReviewProgress): string =>
   `${analyses} ${analyses === 1 ? 'analysis' : 'analyses'} in all`;
 

@@ -18,7 +18,7 @@ import styles from './reminder-cards.module.css';
 const PROPOSED_REMINDER = 18 * 60;
 const STEP_MINUTES = 30;
 
-/** Nothing where the server sends no mail. */
+/** The cards Reminder and Weekly digest. A server that sends no mail shows neither. */
 export function ReminderCards() {
   const { features } = useClientConfig();
   const state = usePreferences();
