@@ -47,18 +47,20 @@ export function ReviewsScreen() {
       {premium === false && (
         <>
           <ReviewsPitch />
+          <WinsLink />
           <KeptReviews note="Your newest review stays. The others open again with Closer." />
         </>
       )}
       {premium === true && <ReviewPeriods />}
-      {premium !== null && (
-        <p className={charts.section}>
-          <Link to={ROUTES.wins.path}>Wins: the document for your yearly review</Link>
-        </p>
-      )}
     </Page>
   );
 }
+
+const WinsLink = () => (
+  <p className={charts.section}>
+    <Link to={ROUTES.wins.path}>Wins: the document for your yearly review</Link>
+  </p>
+);
 
 const POINTS = [
   { title: 'Pattern recognition', text: 'What your good days have in common, and your bad days.' },
@@ -199,8 +201,11 @@ function ReviewPeriods() {
             logged={logged.data}
             hasAnalysis={stored.data !== null && !stored.isError}
           />
+          {/* Within Suspense: above the charts or before them it would move. */}
+          <WinsLink />
         </Suspense>
       )}
+      {logged.isError && !logged.data && <WinsLink />}
       {isSettled && <KeptReviews />}
     </>
   );
