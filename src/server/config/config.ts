@@ -1,7 +1,7 @@
 /**
  * The settings: read once from the environment, validated together, then frozen. No other module reads settings from
  * `process.env`. Every variable has a default for development; production requires the values that only an operator
- * knows. The table in docs/operations.md and `.env.example` list the same names.
+ * knows. `.env.example` lists every name with its meaning.
  */
 import { isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
