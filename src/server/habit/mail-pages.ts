@@ -13,7 +13,7 @@ import { dayLabel, type Day } from '#domain/day/day.ts';
 import { EMPTY_LOG_HTML, withDateHeader } from '#domain/log/entry-html.ts';
 import { QUICK_ENTRIES } from '#domain/log/quick-entries.ts';
 import { dayPath, ROUTES } from '#domain/routes.ts';
-import { pageDocument } from '../auth/http/page-document.ts';
+import { pageDocument } from '../http/page-document.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { escapeHtml } from '../escape-html.ts';

@@ -9,10 +9,10 @@
 import { isWebProtocol } from '#server/config/redirect-patterns.ts';
 import { escapeHtml } from '#server/escape-html.ts';
 import { isCrossSiteRequest } from '#server/http/host-guard.ts';
+import { pageDocument } from '#server/http/page-document.ts';
 import type { Endpoint } from '../http/auth-deps.ts';
 import type { Device } from '../http/device.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
-import { pageDocument } from '../http/page-document.ts';
 import { isOwnOrigin, oauthErrorName, redirectTarget } from '../http/redirects.ts';
 import { respondWithSession, sessionFragment } from '../sessions/session-response.ts';
 import { isPkceLink } from './one-time-tokens.ts';

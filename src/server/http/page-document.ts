@@ -1,9 +1,9 @@
 /**
- * A page that the auth API serves itself. It works without script and is not part of the client's build, so its style
+ * A page that the server serves itself. It works without script and is not part of the client's build, so its style
  * is inline and allowed by hash in the Content-Security-Policy.
  */
 import { ROUTES } from '#domain/routes.ts';
-import { PAGE_STYLE, styleSource } from '../../http/page-style.ts';
+import { PAGE_STYLE, styleSource } from './page-style.ts';
 
 type PageDocument = {
   /** A constant text of ours, which is not escaped. */
