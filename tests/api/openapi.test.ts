@@ -601,9 +601,9 @@ describe('responses match the document', () => {
     await expectEvents(await call(200, 'POST', feedback, { as, body: { date: today() } }), 'FeedbackResult');
     const period = { period: '7-day', from: firstDayOf('7-day', today()), to: today() };
     const review = '/functions/v1/trend-analysis';
-    await expectEvents(await call(200, 'POST', review, { as, body: period }), 'TrendResult');
+    await expectEvents(await call(200, 'POST', review, { as, body: period }), 'ReviewResult');
     const quarter = { period: 'quarter', ...rangeOf('quarter', today()) };
-    await expectEvents(await call(200, 'POST', review, { as, body: quarter }), 'TrendResult');
+    await expectEvents(await call(200, 'POST', review, { as, body: quarter }), 'ReviewResult');
     expect(await call(200, 'GET', '/rest/v1/analyses', { as })).toHaveLength(4);
     expect(await call(200, 'GET', '/rest/v1/kept_reviews?period=eq.7-day', { as })).toMatchObject([
       { is_changed: false },
@@ -613,7 +613,7 @@ describe('responses match the document', () => {
     expect(await call(200, 'GET', '/rest/v1/analyses', { as })).toHaveLength(3);
   });
 
-  async function expectEvents(stream: unknown, result: 'FeedbackResult' | 'TrendResult'): Promise<void> {
+  async function expectEvents(stream: unknown, result: 'FeedbackResult' | 'ReviewResult'): Promise<void> {
     const schemas: Record<string, string> = {
       score: 'CoachScore',
       text: 'CoachText',

@@ -56,13 +56,13 @@ test.each(ACTORS)('the %s user cannot write analyses or analysis_runs', async (a
 
 test.each([
   ['a feedback', ['feedback', DAYS.earliestToday, null, null, 1], 1],
-  ['a trend', ['trend', null, DAYS.firstOpen, DAYS.earliestToday, null], 1],
+  ['a review', ['trend', null, DAYS.firstOpen, DAYS.earliestToday, null], 1],
   ['a feedback without a score', ['feedback', DAYS.earliestToday, null, null, null], '23514'],
   ['a feedback with a score above 10', ['feedback', DAYS.earliestToday, null, null, 11], '23514'],
   ['a feedback without a day', ['feedback', null, null, null, 5], '23514'],
   ['a feedback on a day without a log', ['feedback', '2001-01-01', null, null, 5], '23503'],
-  ['a trend that ends before it begins', ['trend', null, DAYS.earliestToday, DAYS.firstOpen, null], '23514'],
-  ['a trend with a score', ['trend', null, DAYS.firstOpen, DAYS.earliestToday, 5], '23514'],
+  ['a review that ends before it begins', ['trend', null, DAYS.earliestToday, DAYS.firstOpen, null], '23514'],
+  ['a review with a score', ['trend', null, DAYS.firstOpen, DAYS.earliestToday, 5], '23514'],
 ] as const)('the service inserts %s into analyses: %o results in %s', async (_what, values, outcome) => {
   expect(await runAs(db.database, 'service', ADD_ONE, [PEOPLE.free.id, ...values])).toBe(outcome);
 });
@@ -87,7 +87,7 @@ test('moving or deleting an entry moves or deletes its analyses', async () => {
   expect(await readOf('2001-01-01')).toBe(0);
 });
 
-describe('a trend analysis', () => {
+describe('a review', () => {
   const { id } = PEOPLE.premium;
   const READ_PERIOD_ENDS =
     'select period_to::text from analyses where user_id = $1 and period_to is not null order by 1';

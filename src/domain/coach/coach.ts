@@ -15,10 +15,10 @@ const MIN_FEEDBACK_CHARS = 10;
 export const CONTEXT_DAYS = 3;
 export const MIN_CONTEXT_CHARS = 11;
 /** A review needs at least one log of this length. */
-export const MIN_TREND_ENTRY_CHARS = 11;
+export const MIN_REVIEW_ENTRY_CHARS = 11;
 /** A shorter reply of the model is invalid: the first minimum is for feedback, the second for a review. */
 export const MIN_REPLY_CHARS = 10;
-export const MIN_TREND_REPLY_CHARS = 50;
+export const MIN_REVIEW_REPLY_CHARS = 50;
 export const SCORE_RANGE = { min: 1, max: 10 } as const;
 /** The daily limit behind "unlimited", for feedback and reviews together. Shown wherever the plan is sold. */
 export const FAIR_USE_ANALYSES = 100;
@@ -49,8 +49,8 @@ export const AI_MESSAGES = {
   reviewsPremium: 'Hustle Reviews are a premium feature. Upgrade to Closer to access trend analysis.',
   reviewsPrice: `${PREMIUM_PRICE.label} • Unlimited logs • AI feedback • Trend analysis • Priority support`,
   emptyPeriod: MESSAGES.emptyPeriod,
-  trendTooShort: 'The entries of this period are too short to analyze. Write a few more words first.',
-  trendFailed: 'Failed to generate analysis',
+  reviewTooShort: 'The entries of this period are too short to analyze. Write a few more words first.',
+  reviewFailed: 'Failed to generate analysis',
   noConsent: 'The coach is off for your account: it needs your agreement before it may read your logs.',
   signedOut: 'Not analyzed – sign in and try again.',
   running: 'An analysis is already running. Please wait for it to finish.',
@@ -73,7 +73,7 @@ export type CoachRefusal =
 
 /** The request bodies of the functions `ai-feedback` and `trend-analysis`. Days are in the user's time zone. */
 export type FeedbackRequest = { date: Day; force?: boolean };
-export type TrendRequest = { period: ReviewPeriod; from: Day; to: Day; force?: boolean };
+export type ReviewRequest = { period: ReviewPeriod; from: Day; to: Day; force?: boolean };
 
 export type FeedbackResult = {
   score: number;
@@ -90,7 +90,7 @@ export type FeedbackResult = {
   reused: boolean;
 };
 
-export type TrendResult = {
+export type ReviewResult = {
   period: ReviewPeriod;
   analysis: string;
   entryCount: number;
@@ -113,7 +113,7 @@ export type ReviewProgress = { step: number; of: number; month: Day | null; anal
  * The server-sent events of an analysis. A stream ends with `done` (sent after the result is stored),
  * `problem`, `refused` or neither.
  */
-export type CoachEvent<Result = FeedbackResult | TrendResult> =
+export type CoachEvent<Result = FeedbackResult | ReviewResult> =
   | { event: 'score'; data: { score: number } }
   /** Of a long review, before each month that the coach reads and before the review itself. */
   | { event: 'progress'; data: ReviewProgress }

@@ -27,7 +27,7 @@ test('a server without a coach does not offer the coach', () => {
 test('only offers of unlimited analyses name the fair-use limit', () => {
   const notes = (coach: boolean) =>
     FEATURES.filter((feature) => fairUseNote(upgradeOffer(feature, coach).benefits) !== null);
-  expect(notes(true)).toEqual(['ai-feedback', 'trend-analysis', 'default']);
+  expect(notes(true)).toEqual(['ai-feedback', 'reviews', 'default']);
   expect(notes(false)).toEqual([]);
   expect(fairUseNote(closerBenefits(true))).toBe('Fair use: 100 analyses a day.');
   expect(fairUseNote(closerBenefits(false))).toBeNull();

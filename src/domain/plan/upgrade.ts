@@ -6,7 +6,7 @@ export type UpgradeFeature =
   | 'ai-feedback'
   | 'export'
   | 'font-options'
-  | 'trend-analysis'
+  | 'reviews'
   | 'wins'
   | 'default';
 
@@ -34,7 +34,7 @@ export const closerBenefits = (coach: boolean): readonly string[] =>
 
 /** The offer for a premium feature. On a server without a coach, the coach's features get the full offer instead. */
 export function upgradeOffer(feature: UpgradeFeature, coach: boolean): UpgradeOffer & { isFullOffer: boolean } {
-  const isUnavailable = !coach && (feature === 'ai-feedback' || feature === 'trend-analysis');
+  const isUnavailable = !coach && (feature === 'ai-feedback' || feature === 'reviews');
   const isFullOffer = isUnavailable || feature === 'default';
   return isFullOffer
     ? { ...UPGRADE_OFFERS.default, benefits: closerBenefits(coach), isFullOffer }
@@ -72,7 +72,7 @@ export const UPGRADE_OFFERS: Record<UpgradeFeature, UpgradeOffer> = {
     description: 'Choose the font that the editor uses.',
     benefits: ['Sans-serif, serif or monospace', 'Applies to every day at once', 'Saved in this browser'],
   },
-  'trend-analysis': {
+  reviews: {
     title: 'See the pattern',
     description: 'Hustle Reviews are a premium feature. Upgrade to Closer to access trend analysis.',
     benefits: [PATTERNS, 'Your biggest wins and obstacles', 'Recommendations for what to focus on next'],

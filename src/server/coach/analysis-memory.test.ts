@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { day } from '#domain/day/day.ts';
 import type { CoachStore } from './coach-store.ts';
-import { prepareFeedback, prepareTrend } from './prepare-analysis.ts';
+import { prepareFeedback, prepareReview } from './prepare-analysis.ts';
 import type { RunDeps } from './run-analysis.ts';
 import { NO_EVENTS } from '../metrics/events.ts';
 
@@ -51,7 +51,7 @@ function createDeps(): { deps: RunDeps; read: WeakRef<object>[] } {
 
 test.each([
   ['prepareFeedback', (deps: RunDeps) => prepareFeedback(deps, CALLER, TODAY)],
-  ['prepareTrend', (deps: RunDeps) => prepareTrend(deps, CALLER, REQUEST)],
+  ['prepareReview', (deps: RunDeps) => prepareReview(deps, CALLER, REQUEST)],
 ])('%s retains no log', async (_name, prepare) => {
   const { deps, read } = createDeps();
   const job = await prepare(deps);

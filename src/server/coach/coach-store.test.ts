@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.drop());
 
-test('storeAnalysis locks the logs of a trend in date order', async () => {
+test('storeAnalysis locks the logs of a review in date order', async () => {
   const [first, last] = [DAYS.firstOpen, DAYS.earliestToday];
   // The date order differs from both the insertion order and the order of the ids.
   const logs = ['00000000-0000-4000-8000-00000000000a', '00000000-0000-4000-8000-00000000000b'];

@@ -32,9 +32,9 @@ type FeedbackRow = {
   entry: { id: string; text: string; content: string; updatedAt: string } | null;
   earlier: { date: Day; text: string }[];
 };
-type TrendLog = { id: string; date: Day; text: string; content: string; score: number | null };
+type ReviewLog = { id: string; date: Day; text: string; content: string; score: number | null };
 /** `fingerprint`: differs after every change of the period's logs. */
-type PeriodRow = { logs: TrendLog[]; timeOff: TimeOff[]; fingerprint: string };
+type PeriodRow = { logs: ReviewLog[]; timeOff: TimeOff[]; fingerprint: string };
 
 /** Runs before the logs are loaded. Threat: a flood of requests that will be refused loads large logs. */
 const READ_ACCESS = `select public.is_premium() as premium,
@@ -53,7 +53,7 @@ const READ_DAY = `select now()::text as "readAt",
             where user_id = $1 and date < $2::date order by date desc limit ${CONTEXT_DAYS}) day), '[]') as earlier`;
 
 const READ_PERIOD = `select id, date::text, left(content_text, ${REFUSAL_CHECK_CHARS}) as text,
-    left(content, ${PROMPT_LIMITS.trendRead} / (count(*) over ())::integer + 1) as content, hustle_score as score,
+    left(content, ${PROMPT_LIMITS.reviewRead} / (count(*) over ())::integer + 1) as content, hustle_score as score,
     (select public.fingerprint_logs($2::date, $3::date)) as fingerprint,
     (select coalesce(json_agg(json_build_object('first_day', first_day, 'last_day', last_day)), '[]') from public.time_off
       where user_id = $1 and first_day <= $3::date and last_day >= $2::date) as "timeOff"
@@ -145,7 +145,7 @@ export type Analysis = Reply & {
 export type ReadLog = { id: string; date: Day; readAt: string; updatedAt: string };
 type Period = { from: Day; to: Day };
 /**
- * Target of a trend: the period and the ids of the logs that were read. `review`: how the trend is kept; null for the
+ * Target of a review: the period and the ids of the logs that were read. `review`: how the review is kept; null for the
  * summary of a month, which only a longer review reads.
  */
 export type ReadPeriod = Period & { logs: readonly string[]; review: KeptAs | null };
@@ -213,7 +213,7 @@ export function createCoachStore(database: Database) {
     async readPeriod({ identity, userId }: SignedInCaller, { from, to }: Period): Promise<PeriodRow> {
       const { rows } = await database
         .asUser(identity)
-        .statement<TrendLog & Omit<PeriodRow, 'logs'>>(READ_PERIOD, [userId, from, to]);
+        .statement<ReviewLog & Omit<PeriodRow, 'logs'>>(READ_PERIOD, [userId, from, to]);
       return { logs: rows, timeOff: rows[0]?.timeOff ?? [], fingerprint: rows[0]?.fingerprint ?? '' };
     },
 

@@ -4,8 +4,8 @@ import type {
   CoachRefusal,
   FeedbackRequest,
   FeedbackResult,
-  TrendRequest,
-  TrendResult,
+  ReviewRequest,
+  ReviewResult,
 } from '#domain/coach/coach.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
@@ -19,7 +19,7 @@ import type { SignedInCaller } from '../http/authenticate.ts';
 import type { CoachSettings } from '../config/provider-settings.ts';
 import { isLongPeriod } from '#domain/plan/review-period.ts';
 import { planLongReview, runLongReview } from './long-review.ts';
-import { prepareFeedback, prepareTrend } from './prepare-analysis.ts';
+import { prepareFeedback, prepareReview } from './prepare-analysis.ts';
 import { inputHash, beginAnalysis, checkLimits, type Events, type Job } from './run-analysis.ts';
 import { createCoachModel } from './model/create-model.ts';
 
@@ -40,7 +40,7 @@ export type Coach = {
     request: FeedbackRequest,
     disconnected: AbortSignal,
   ): Promise<Answer<FeedbackResult>>;
-  trend(caller: SignedInCaller, request: TrendRequest, disconnected: AbortSignal): Promise<Answer<TrendResult>>;
+  review(caller: SignedInCaller, request: ReviewRequest, disconnected: AbortSignal): Promise<Answer<ReviewResult>>;
   /** Starts the shutdown: running analyses get a grace period, then end with a problem event. */
   beginShutdown(): void;
   /** Resolves when no analysis is running. On shutdown, close the client connections first, so that none starts. */
@@ -125,9 +125,9 @@ export function createCoach({ settings, database, clock, limiters, log, events =
   /** Like `startAnalysis`. A long review asks the coach several times, so its limits are checked before each as well. */
   async function startLongReview(
     caller: SignedInCaller,
-    request: TrendRequest,
+    request: ReviewRequest,
     disconnected: AbortSignal,
-  ): Promise<Answer<TrendResult>> {
+  ): Promise<Answer<ReviewResult>> {
     const { store, limits } = deps;
     const [{ premium, consent }, tries] = await Promise.all([store.readAccess(caller), store.readTries(caller.userId)]);
     if (!premium) return { refused: 'premium' };
@@ -182,10 +182,10 @@ export function createCoach({ settings, database, clock, limiters, log, events =
   return {
     feedback: (caller, { date, force = false }, disconnected) =>
       startAnalysis(caller, force, disconnected, () => prepareFeedback(deps, caller, date)),
-    trend: (caller, request, disconnected) =>
+    review: (caller, request, disconnected) =>
       isLongPeriod(request.period)
         ? startLongReview(caller, request, disconnected)
-        : startAnalysis(caller, request.force ?? false, disconnected, () => prepareTrend(deps, caller, request)),
+        : startAnalysis(caller, request.force ?? false, disconnected, () => prepareReview(deps, caller, request)),
     beginShutdown() {
       graceTimer ??= setTimeout(() => {
         isStopping = true;

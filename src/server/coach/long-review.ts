@@ -8,12 +8,12 @@ import {
   dailyLimitText,
   type CoachEvent,
   type CoachRefusal,
-  type TrendRequest,
-  type TrendResult,
+  type ReviewRequest,
+  type ReviewResult,
 } from '#domain/coach/coach.ts';
 import { monthsOfRange } from '#domain/plan/review-period.ts';
 import type { SignedInCaller } from '../http/authenticate.ts';
-import { prepareLongTrend, prepareMonth, type MonthOfReview } from './prepare-analysis.ts';
+import { prepareLongReview, prepareMonth, type MonthOfReview } from './prepare-analysis.ts';
 import {
   beginAnalysis,
   inputHash,
@@ -34,7 +34,7 @@ export type LongReviewPlan = { months: PlannedMonth[]; fingerprint: string };
 export async function planLongReview(
   deps: RunDeps,
   caller: SignedInCaller,
-  { from, to }: TrendRequest,
+  { from, to }: ReviewRequest,
 ): Promise<LongReviewPlan | CoachRefusal> {
   const fingerprint = await deps.store.readFingerprint(caller, { from, to });
   const months: PlannedMonth[] = [];
@@ -52,13 +52,13 @@ export async function planLongReview(
 export function runLongReview(
   deps: RunDeps,
   caller: SignedInCaller,
-  request: TrendRequest,
+  request: ReviewRequest,
   { months, fingerprint }: LongReviewPlan,
   takeTurn: Turn,
-): Events<TrendResult> {
-  return async function* longReview(disconnected, stopped): AsyncGenerator<CoachEvent<TrendResult>> {
+): Events<ReviewResult> {
+  return async function* longReview(disconnected, stopped): AsyncGenerator<CoachEvent<ReviewResult>> {
     const unread = months.filter(({ summary }) => summary === null).length;
-    const progress = (step: number, month: PlannedMonth | null): CoachEvent<TrendResult> => ({
+    const progress = (step: number, month: PlannedMonth | null): CoachEvent<ReviewResult> => ({
       event: 'progress',
       data: { step, of: months.length + 1, month: month?.from ?? null, analyses: unread + 1 },
     });
@@ -91,7 +91,7 @@ export function runLongReview(
     if (!(await deps.store.isStillAllowed(caller))) return yield problemEvent('general');
     const begun = await beginAnalysis(
       deps,
-      prepareLongTrend(caller, request, read, fingerprint),
+      prepareLongReview(caller, request, read, fingerprint),
       request.force ?? false,
     );
     if ('refused' in begun) return yield refusedEvent(begun);

@@ -8,7 +8,7 @@ import {
   createQuoteFinder,
   feedbackReplyParser,
   MAX_REPLY_CHARS,
-  trendReplyParser,
+  reviewReplyParser,
   type PartialReply,
 } from './parse-response.ts';
 
@@ -254,14 +254,14 @@ test.each([
   ['x'.repeat(49), null],
   [` ${'x'.repeat(50)}\u200b\n`, 'x'.repeat(50)],
   ['x'.repeat(MAX_REPLY_CHARS + 1), null],
-])('trendReplyParser rejects a text that is too short or too long', (text, expected) => {
-  expect(trendReplyParser(DAYS).parseFinal(text)?.text ?? null).toBe(expected);
+])('reviewReplyParser rejects a text that is too short or too long', (text, expected) => {
+  expect(reviewReplyParser(DAYS).parseFinal(text)?.text ?? null).toBe(expected);
 });
 
-describe('trendReplyParser drops a dated bullet of a day without a log', () => {
+describe('reviewReplyParser drops a dated bullet of a day without a log', () => {
   const prose = 'Three days in a row you finished what you had begun.';
   const parseFinal = (text: string) =>
-    trendReplyParser(DAYS).parseFinal(`${prose}\n\n${text}`)?.text.slice(prose.length);
+    reviewReplyParser(DAYS).parseFinal(`${prose}\n\n${text}`)?.text.slice(prose.length);
 
   test.each([
     ['**Wins**\n- 2026-11-20: Sold it\n- 2026-11-19: Sold more', '\n\n**Wins**\n- 2026-11-20: Sold it'],
@@ -276,7 +276,7 @@ describe('trendReplyParser drops a dated bullet of a day without a log', () => {
   test.each(['**Wins**\n- 2026-11-19: Sold it', '## WINS\n1. 2026‑11‑19 Sold it', 'wins:\n2026-11-19 – Sold it'])(
     'while the bullet is incomplete: %j',
     (list) => {
-      const { parsePartial } = trendReplyParser(DAYS);
+      const { parsePartial } = reviewReplyParser(DAYS);
       const text = `${prose}\n\n${list}`;
       for (let length = prose.length; length <= text.length; length += 1)
         expect(parsePartial(text.slice(0, length)).text).toBe(prose);
@@ -285,7 +285,7 @@ describe('trendReplyParser drops a dated bullet of a day without a log', () => {
 
   test.each(Object.entries(REPLY_MANNERS))('in the manner of %s', (_manner, dress) => {
     const analysis = `${prose}\n\n**Wins**\n- 2026-11-20: Sold it`;
-    const { parseFinal: parse, parsePartial } = trendReplyParser(DAYS);
+    const { parseFinal: parse, parsePartial } = reviewReplyParser(DAYS);
     const text = dress(analysis);
     expect(parse(text)?.text).toBe(analysis);
     if (text.startsWith('Okay')) return;
@@ -397,10 +397,10 @@ test('the displayed text of a text reply is append-only', () => {
   );
 });
 
-test('the displayed text of a trend is append-only', () => {
+test('the displayed text of a review is append-only', () => {
   fc.assert(
     fc.property(TEXT, CUTS, (text, cuts) => {
-      const { parsePartial, parseFinal } = trendReplyParser(DAYS);
+      const { parsePartial, parseFinal } = reviewReplyParser(DAYS);
       expectAppendOnly(text, cuts, (part) => parsePartial(part).text, parseFinal(text)?.text ?? null);
     }),
     RUNS,
@@ -433,9 +433,9 @@ test('a reply with random markers in any manner is append-only', () => {
   );
 });
 
-test('a trend with random markers is append-only', () => {
+test('a review with random markers is append-only', () => {
   const text = fc.array(fc.oneof(TEXT, fc.constantFrom(...MARKERS)), { maxLength: 8 }).map((parts) => parts.join(''));
-  const { parsePartial, parseFinal } = trendReplyParser(DAYS);
+  const { parsePartial, parseFinal } = reviewReplyParser(DAYS);
   fc.assert(
     fc.property(text, CUTS, (written, cuts) => {
       // A closing marker without an opening one takes back what was shown: the run then fails.

@@ -6,7 +6,7 @@
  * change: trailing white space, an open `[` or half a surrogate pair.
  */
 import { PARTIAL_CITATION, resolveCitations, type Citation, type FindCitation } from '#domain/coach/citations.ts';
-import { MIN_REPLY_CHARS, MIN_TREND_REPLY_CHARS } from '#domain/coach/coach.ts';
+import { MIN_REPLY_CHARS, MIN_REVIEW_REPLY_CHARS } from '#domain/coach/coach.ts';
 import { isFence, parseScoredText, readScore } from '#domain/coach/score-line.ts';
 import { stripInvisible } from '#domain/coach/strip-invisible.ts';
 import { isDatedLinePrefix, isWinsHeading, isWinsHeadingPrefix, parseDatedLine } from '#domain/coach/win-bullets.ts';
@@ -21,7 +21,7 @@ const MAX_MISSING_FACT_CHARS = 500;
 /** Some models write this instead of an empty missing fact. */
 const NO_FACT = /^(?:(?:none|nothing|n\/a|null|no)[.!]?|[\s\p{P}]*)$/iu;
 
-/** `score` is null for a trend, and for feedback until the score has arrived. */
+/** `score` is null for a review, and for feedback until the score has arrived. */
 export type PartialReply = { score: number | null; text: string };
 export type Reply = PartialReply & { cited: Citation[]; missingFact: string | null };
 
@@ -98,7 +98,7 @@ export function createQuoteFinder(logs: readonly string[]): (text: string) => bo
 }
 
 /** `days`: the days whose logs the prompt contained. A dated bullet of any other day is invented, so it is dropped. */
-export function trendReplyParser(days: ReadonlySet<Day>): ReplyParser {
+export function reviewReplyParser(days: ReadonlySet<Day>): ReplyParser {
   return {
     parsePartial(reply) {
       const { text } = stripThoughts(trimOpenEnd(reply), false);
@@ -107,7 +107,7 @@ export function trendReplyParser(days: ReadonlySet<Day>): ReplyParser {
     parseFinal(reply) {
       const { text } = stripThoughts(stripInvisible(reply), true);
       const analysis = dropUnknownDays(text, days, false);
-      if (analysis.length < MIN_TREND_REPLY_CHARS || analysis.length > MAX_REPLY_CHARS) return null;
+      if (analysis.length < MIN_REVIEW_REPLY_CHARS || analysis.length > MAX_REPLY_CHARS) return null;
       return { score: null, text: analysis, cited: [], missingFact: null };
     },
   };

@@ -3,11 +3,11 @@ import { citableLines, createCitationFinder } from '#domain/coach/citations.ts';
 import {
   feedbackRefusal,
   MIN_CONTEXT_CHARS,
-  MIN_TREND_ENTRY_CHARS,
+  MIN_REVIEW_ENTRY_CHARS,
   type CoachRefusal,
   type FeedbackResult,
-  type TrendRequest,
-  type TrendResult,
+  type ReviewRequest,
+  type ReviewResult,
 } from '#domain/coach/coach.ts';
 import type { Day } from '#domain/day/day.ts';
 import { splitReview } from '#domain/coach/win-bullets.ts';
@@ -21,12 +21,12 @@ import {
   feedbackPrompt,
   MAX_OUTPUT_TOKENS,
   linesInPrompt,
-  longTrendPrompt,
+  longReviewPrompt,
   monthPrompt,
-  trendPrompt,
+  reviewPrompt,
   type Prompt,
 } from './prompts.ts';
-import { createQuoteFinder, feedbackReplyParser, trendReplyParser } from './parse-response.ts';
+import { createQuoteFinder, feedbackReplyParser, reviewReplyParser } from './parse-response.ts';
 import type { Job, RunDeps } from './run-analysis.ts';
 
 /** Feedback on one day. */
@@ -71,25 +71,25 @@ export async function prepareFeedback(
 }
 
 /** The review of a short period. */
-export async function prepareTrend(
+export async function prepareReview(
   deps: RunDeps,
   caller: SignedInCaller,
-  { period, from, to }: TrendRequest,
-): Promise<Job<TrendResult> | CoachRefusal> {
+  { period, from, to }: ReviewRequest,
+): Promise<Job<ReviewResult> | CoachRefusal> {
   const read = await readLogs(deps, caller, { from, to });
   if (typeof read === 'string') return read;
   const { ids, outlined, timeOff, fingerprint, days, scores } = read;
   const entryCount = days.length;
   return {
-    ...trendJob(caller, `${period} ${to}`, trendPrompt({ period, from, to, timeOff, logs: outlined }), days),
+    ...reviewJob(caller, `${period} ${to}`, reviewPrompt({ period, from, to, timeOff, logs: outlined }), days),
     target: { from, to, logs: ids, review: { period, entryCount, fingerprint } },
     // Captures only these values of the logs, so that they can be garbage-collected while the model answers.
-    toResult: toTrendResult({ period, entryCount, dateRange: { from, to }, scores }),
+    toResult: toReviewResult({ period, entryCount, dateRange: { from, to }, scores }),
   };
 }
 
 /** A month of a longer review, from its logs. */
-export type MonthOfReview = DayRange & { ids: string[]; days: Day[]; scores: TrendResult['scores'] };
+export type MonthOfReview = DayRange & { ids: string[]; days: Day[]; scores: ReviewResult['scores'] };
 
 /** The summary of one month, which only a longer review reads. Null for a month without a log that can be read. */
 export async function prepareMonth(
@@ -103,7 +103,7 @@ export async function prepareMonth(
   return {
     month: { from, to, ids, days, scores },
     job: {
-      ...trendJob(caller, `month ${from.slice(0, 7)}`, monthPrompt({ from, to, timeOff, logs: outlined }), days),
+      ...reviewJob(caller, `month ${from.slice(0, 7)}`, monthPrompt({ from, to, timeOff, logs: outlined }), days),
       maxOutputTokens: MAX_OUTPUT_TOKENS.month,
       target: { from, to, logs: ids, review: null },
       toResult: ({ text }) => text,
@@ -112,17 +112,17 @@ export async function prepareMonth(
 }
 
 /** The review of a quarter or a year, from the summaries of its months. */
-export function prepareLongTrend(
+export function prepareLongReview(
   caller: SignedInCaller,
-  { period, from, to }: TrendRequest,
+  { period, from, to }: ReviewRequest,
   months: readonly (MonthOfReview & { summary: string })[],
   fingerprint: string,
-): Job<TrendResult> {
+): Job<ReviewResult> {
   const scores = months.flatMap((month) => month.scores);
   const entryCount = months.reduce((sum, { days }) => sum + days.length, 0);
   // A win of another day is invented: the coach has seen only the summaries.
   const days = months.flatMap(({ summary }) => splitReview(summary).wins.map(({ date }) => date));
-  const prompt = longTrendPrompt({
+  const prompt = longReviewPrompt({
     period,
     from,
     to,
@@ -134,9 +134,9 @@ export function prepareLongTrend(
     })),
   });
   return {
-    ...trendJob(caller, `${period} ${from}`, prompt, days),
+    ...reviewJob(caller, `${period} ${from}`, prompt, days),
     target: { from, to, logs: months.flatMap(({ ids }) => ids), review: { period, entryCount, fingerprint } },
-    toResult: toTrendResult({ period, entryCount, dateRange: { from, to }, scores }),
+    toResult: toReviewResult({ period, entryCount, dateRange: { from, to }, scores }),
   };
 }
 
@@ -145,25 +145,25 @@ const meanScore = (scores: readonly { score: number }[]): number | null =>
     ? null
     : Math.round((scores.reduce((sum, { score }) => sum + score, 0) / scores.length) * 10) / 10;
 
-const trendJob = ({ userId, identity }: SignedInCaller, key: string, prompt: Prompt, days: readonly Day[]) =>
+const reviewJob = ({ userId, identity }: SignedInCaller, key: string, prompt: Prompt, days: readonly Day[]) =>
   ({
     ...{ userId, identity, key, prompt },
     kind: 'trend',
     schema: null,
-    maxOutputTokens: MAX_OUTPUT_TOKENS.trend as number,
-    parser: trendReplyParser(new Set(days)),
+    maxOutputTokens: MAX_OUTPUT_TOKENS.review as number,
+    parser: reviewReplyParser(new Set(days)),
   }) as const;
 
-const toTrendResult =
-  (facts: Pick<TrendResult, 'period' | 'entryCount' | 'dateRange' | 'scores'>): Job<TrendResult>['toResult'] =>
+const toReviewResult =
+  (facts: Pick<ReviewResult, 'period' | 'entryCount' | 'dateRange' | 'scores'>): Job<ReviewResult>['toResult'] =>
   ({ text }, { at, reused }) => ({ ...facts, analysis: text, generatedAt: at.toISOString(), reused });
 
 /** The logs of a range as the prompt shows them. */
 async function readLogs({ store }: RunDeps, caller: SignedInCaller, range: DayRange) {
   const { logs, timeOff, fingerprint } = await store.readPeriod(caller, range);
   if (logs.length === 0) return 'no_entry';
-  if (!logs.some(({ text }) => text.trim().length >= MIN_TREND_ENTRY_CHARS)) return 'too_short';
-  const charsPerLog = Math.floor(PROMPT_LIMITS.trendRead / logs.length);
+  if (!logs.some(({ text }) => text.trim().length >= MIN_REVIEW_ENTRY_CHARS)) return 'too_short';
+  const charsPerLog = Math.floor(PROMPT_LIMITS.reviewRead / logs.length);
   const outlined = logs.map(({ date, content, score }) => {
     const { html, cut } = cutHtml(content, charsPerLog);
     return { date, text: outlineText(html), cut, score };

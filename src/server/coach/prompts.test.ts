@@ -5,7 +5,7 @@ import { day } from '#domain/day/day.ts';
 import { unicodeText } from '../../../tests/support/fuzz/unicode-text.ts';
 import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
 import type { TimeOff } from '#domain/day/time-off.ts';
-import { PROMPT_LIMITS, feedbackPrompt, fenceData, linesInPrompt, trendPrompt } from './prompts.ts';
+import { PROMPT_LIMITS, feedbackPrompt, fenceData, linesInPrompt, reviewPrompt } from './prompts.ts';
 
 const TODAY = day('2026-11-21');
 const linesOf = (texts: string[]) => texts.map((text, index) => ({ ref: String(index + 1), text, isHeading: false }));
@@ -52,7 +52,7 @@ test('a log cannot close its fence: one line of JSON stands between the two fenc
     fc.property(fc.array(JOURNAL_TEXT, { maxLength: 5 }), JOURNAL_TEXT, (items, text) => {
       for (const { data } of [
         feedback(items, [{ date: TODAY, text }]),
-        trendPrompt({
+        reviewPrompt({
           period: '7-day',
           from: TODAY,
           to: TODAY,
@@ -107,8 +107,8 @@ describe('a text beyond its limit is truncated and marked as cut', () => {
 
   test('the logs of a period, which share one limit', () => {
     const logs = Array.from({ length: 30 }, () => ({ date: TODAY, text: 'é'.repeat(50_000), score: 7 }));
-    const { data } = trendPrompt({ period: '30-day', from: TODAY, to: TODAY, timeOff: [], logs });
-    expect(data.length).toBeLessThan(PROMPT_LIMITS.trend + 30 * 100);
+    const { data } = reviewPrompt({ period: '30-day', from: TODAY, to: TODAY, timeOff: [], logs });
+    expect(data.length).toBeLessThan(PROMPT_LIMITS.review + 30 * 100);
   });
 
   test('without splitting a surrogate pair', () => {
@@ -119,7 +119,7 @@ describe('a text beyond its limit is truncated and marked as cut', () => {
 
 describe('the time off of a period', () => {
   const prompt = (timeOff: readonly TimeOff[]) =>
-    trendPrompt({ period: '7-day', from: TODAY, to: TODAY, timeOff, logs: [{ date: TODAY, text: 'x', score: null }] });
+    reviewPrompt({ period: '7-day', from: TODAY, to: TODAY, timeOff, logs: [{ date: TODAY, text: 'x', score: null }] });
 
   test('is named by its days, and the model is told what it means', () => {
     const { data, instructions } = prompt([{ first_day: TODAY, last_day: TODAY }]);

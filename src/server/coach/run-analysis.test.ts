@@ -4,7 +4,7 @@ import type { CoachEvent } from '#domain/coach/coach.ts';
 import { day } from '#domain/day/day.ts';
 import type { CoachStore } from './coach-store.ts';
 import type { CoachModel } from './model/model.ts';
-import { trendReplyParser } from './parse-response.ts';
+import { reviewReplyParser } from './parse-response.ts';
 import { beginAnalysis, type Job, type RunDeps } from './run-analysis.ts';
 import { NO_EVENTS } from '../metrics/events.ts';
 
@@ -49,7 +49,7 @@ const JOB: Job<string> = {
   prompt: { instructions: 'Look.', textInstructions: null, data: '{}' },
   schema: null,
   maxOutputTokens: 9,
-  parser: trendReplyParser(new Set()),
+  parser: reviewReplyParser(new Set()),
   toResult: ({ text }) => text,
 };
 

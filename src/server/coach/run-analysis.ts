@@ -1,5 +1,5 @@
 /**
- * Runs one analysis, feedback or trend, from the claim to the committed result.
+ * Runs one analysis, feedback or review, from the claim to the committed result.
  *
  * If the run fails (client disconnect, timeout, provider failure, invalid reply), it stores no analysis and earlier
  * results stay. A killed process leaves a claim, which expires with its lease.
@@ -49,7 +49,7 @@ export type Job<Result> = {
   toResult(reply: Reply, stored: StoredAnalysis): Result;
 };
 
-/** `at`: when the analysis was made. `written`: null for a trend, which writes no entry. */
+/** `at`: when the analysis was made. `written`: null for a review, which writes no entry. */
 type StoredAnalysis = { written: WrittenFeedback | null; at: Date; reused: boolean };
 
 export type LimitRefusal =

@@ -7,7 +7,7 @@ import {
   AI_MESSAGES,
   dailyLimitText,
   FAIR_USE_ANALYSES,
-  type TrendRequest,
+  type ReviewRequest,
   type CoachRefusal,
 } from '#domain/coach/coach.ts';
 import { isDay, earliestCurrentDay, latestToday } from '#domain/day/day.ts';
@@ -81,18 +81,18 @@ const REVIEW_TEXTS: RefusalTexts = {
   ...COMMON_TEXTS,
   premium: AI_MESSAGES.reviewsPremium,
   no_entry: AI_MESSAGES.emptyPeriod,
-  too_short: AI_MESSAGES.trendTooShort,
+  too_short: AI_MESSAGES.reviewTooShort,
 };
 
-type TrendDeps = { coach: Coach | null; database: Database; clock: Clock };
+type ReviewDeps = { coach: Coach | null; database: Database; clock: Clock };
 
 /** `trend-analysis` {period, from, to, force?}: streams the coach's review of a period (docs/decisions/0014). */
-export function streamReview({ coach, database, clock }: TrendDeps) {
+export function streamReview({ coach, database, clock }: ReviewDeps) {
   return async (context: Context<AppEnv>, caller: SignedInCaller): Promise<Response> => {
     if (!coach) return answerCoach(await refusalWithoutCoach(database, caller.identity), REVIEW_TEXTS);
     const request = readRequest(await readBody(context), clock.now());
     if (!request) return answerCoach({ refused: 'bad_request' }, REVIEW_TEXTS);
-    return answerCoach(await coach.trend(caller, request, context.req.raw.signal), REVIEW_TEXTS);
+    return answerCoach(await coach.review(caller, request, context.req.raw.signal), REVIEW_TEXTS);
   };
 }
 
@@ -103,7 +103,7 @@ const isPeriod = (value: unknown): value is ReviewPeriod =>
  * The range must match the period's name and end on a date that is today somewhere, or with its quarter or year: the
  * user's time zone is unknown.
  */
-function readRequest({ period, from, to, force }: Record<string, unknown>, now: Date): TrendRequest | null {
+function readRequest({ period, from, to, force }: Record<string, unknown>, now: Date): ReviewRequest | null {
   if (!isPeriod(period) || !isDay(from) || !isDay(to)) return null;
   if (!isReviewRange(period, { from, to }, earliestCurrentDay(now), latestToday(now))) return null;
   return { period, from, to, force: force === true };

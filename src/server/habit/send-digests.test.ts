@@ -9,7 +9,7 @@ import { sendDigests } from './send-digests.ts';
 let db: TestDatabase;
 let sent: MailMessage[];
 let now: Date;
-let coach: Pick<Coach, 'trend'> | null;
+let coach: Pick<Coach, 'review'> | null;
 beforeAll(async () => {
   db = await createTestDatabase();
   await (await createDatabaseClock(db.admin)).set('2026-11-27T12:00:00Z');
@@ -134,7 +134,7 @@ describe('the review', () => {
   beforeEach(() => {
     requests.length = 0;
     coach = {
-      trend: async (caller, request) => {
+      review: async (caller, request) => {
         requests.push([caller.userId, request]);
         return {
           events: async function* () {
@@ -166,7 +166,7 @@ describe('the review', () => {
   });
 
   test('that fails leaves the digest without it', async () => {
-    coach = { trend: () => Promise.reject(new Error('down')) };
+    coach = { review: () => Promise.reject(new Error('down')) };
     const id = await user({ premium: true, consent: true, preferences: 'digest_review = true' });
     await write(id, '2026-11-25', 'Shipped it', 8);
     expect(await runAt('2026-11-27T17:00:00Z')).toMatchObject({ mailed: 1, reviewed: 0 });

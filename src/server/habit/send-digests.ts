@@ -18,7 +18,7 @@ import type { ReminderDeps } from './send-reminders.ts';
 
 type DigestDeps = Omit<ReminderDeps, 'replyAddress' | 'push'> & {
   /** Null when no coach is configured. */
-  coach: Pick<Coach, 'trend'> | null;
+  coach: Pick<Coach, 'review'> | null;
 };
 
 type Counts = { mailed: number; reviewed: number; planned: number; skipped: number; dropped: number };
@@ -119,7 +119,7 @@ async function reviewWeek(
   const ended = AbortSignal.any([signal, AbortSignal.timeout(REVIEW_LIMIT_MS)]);
   try {
     const request = { period: '7-day' as const, from: addDays(day, 1 - WEEK_DAYS), to: day };
-    const answer = await coach.trend({ userId, identity }, request, ended);
+    const answer = await coach.review({ userId, identity }, request, ended);
     if (answer === 'disconnected' || 'refused' in answer) return null;
     let text: string | null = null;
     for await (const event of answer.events(ended)) if (event.event === 'done') text = event.data.analysis;

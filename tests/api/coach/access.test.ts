@@ -26,7 +26,7 @@ const profile = (set: string) =>
 
 const FUNCTIONS = [
   ['feedback', DATE, AI_MESSAGES.premium],
-  ['trend', WEEK, AI_MESSAGES.reviewsPremium],
+  ['review', WEEK, AI_MESSAGES.reviewsPremium],
 ] as const;
 
 describe.each(FUNCTIONS)('%s', (name, body, premium) => {
@@ -141,28 +141,28 @@ describe('feedback', () => {
   });
 });
 
-describe('trend', () => {
+describe('review', () => {
   test('is refused for a period without a log', async () => {
     await world.writeLog(person, daysAgo(7), GOOD_DAY);
     const refusal = { success: false, code: 'no_entry', error: AI_MESSAGES.emptyPeriod };
-    expect(await world.trend(person, WEEK)).toMatchObject({ status: 404, json: refusal });
+    expect(await world.review(person, WEEK)).toMatchObject({ status: 404, json: refusal });
     await world.writeLog(person, daysAgo(6), GOOD_DAY);
-    expect((await world.trend(person, WEEK)).status).toBe(200);
+    expect((await world.review(person, WEEK)).status).toBe(200);
   });
 
   test('is refused when no log of the period has more than 10 characters', async () => {
     await world.writeLog(person, today(), ['Ten chars.']);
     await world.writeLog(person, daysAgo(1), ['Short']);
-    expect(await world.trend(person, WEEK)).toMatchObject({ status: 400, json: { code: 'too_short' } });
+    expect(await world.review(person, WEEK)).toMatchObject({ status: 400, json: { code: 'too_short' } });
     await world.writeLog(person, daysAgo(1), ['Eleven char']);
-    expect((await world.trend(person, WEEK)).status).toBe(200);
+    expect((await world.review(person, WEEK)).status).toBe(200);
   });
 
   test('rejects a range that does not end on a possible today or does not match its period', async () => {
     await world.writeLog(person, today(), GOOD_DAY);
     const now = new Date();
     const requestReview = async (period: '7-day' | '30-day', to = today(), from = firstDayOf(period, to)) =>
-      (await world.trend(person, { period, from, to })).status;
+      (await world.review(person, { period, from, to })).status;
     expect(await requestReview('7-day', earliestCurrentDay(now))).not.toBe(400);
     expect(await requestReview('30-day', latestToday(now))).toBe(200);
     expect(await requestReview('7-day', addDays(earliestCurrentDay(now), -1))).toBe(400);

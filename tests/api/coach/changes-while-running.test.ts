@@ -27,7 +27,7 @@ afterAll(() => world.close());
 const sql = (text: string) => world.server.admin.query(text, [closer.id]);
 const DELETE_ENTRY = 'delete from public.entries where user_id = $1';
 
-describe.each(['feedback', 'trend'] as const)('%s', (name) => {
+describe.each(['feedback', 'review'] as const)('%s', (name) => {
   const requestAnalysis = () => world[name](closer, name === 'feedback' ? DATE : WEEK);
 
   test('counts as a use when the user deletes and rewrites the day at the end of the stream', async () => {
@@ -105,7 +105,7 @@ test('feedback is not written to a new log of the same day', async () => {
 
 test('a review is not stored when a log has been moved out of its period', async () => {
   world.model.fail(HOLD_AT_END);
-  const asking = world.trend(closer, WEEK);
+  const asking = world.review(closer, WEEK);
   await world.model.whenHeld();
   await sql('update public.entries set date = date - 30 where user_id = $1');
   world.model.release();

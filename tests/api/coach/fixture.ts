@@ -1,5 +1,5 @@
 /** Fixtures of the coach's tests and a client for its event streams. The model is the simulator, called over HTTP. */
-import type { CoachEvent, FeedbackResult, TrendResult } from '#domain/coach/coach.ts';
+import type { CoachEvent, FeedbackResult, ReviewResult } from '#domain/coach/coach.ts';
 import type { Day } from '#domain/day/day.ts';
 import { startModelServer, type ModelProvider } from '../../../simulators/ai-model/server.ts';
 import type { ModelControl } from '../../../simulators/ai-model/simulator.ts';
@@ -26,7 +26,7 @@ export type CoachWorld = {
   /** Stores a log: a numbered list of items, or HTML. */
   writeLog(person: Person, date: Day, log: readonly string[] | string): Promise<void>;
   feedback(person: Person | null, body: unknown, signal?: AbortSignal): Promise<CoachResponse<FeedbackResult>>;
-  trend(person: Person | null, body: unknown, signal?: AbortSignal): Promise<CoachResponse<TrendResult>>;
+  review(person: Person | null, body: unknown, signal?: AbortSignal): Promise<CoachResponse<ReviewResult>>;
   entry(person: Person, date?: Day): Promise<StoredEntry | null>;
   /** The number of analyses, plan uses and active claims of a person, and the sum of their tries. */
   countRows(person: Person): Promise<{ analyses: number; uses: number; claims: number; tries: number }>;
@@ -93,7 +93,7 @@ export async function startCoachWorld(
       );
     },
     feedback: (person, body, signal) => callCoach(server, person, 'ai-feedback', body, signal),
-    trend: (person, body, signal) => callCoach(server, person, 'trend-analysis', body, signal),
+    review: (person, body, signal) => callCoach(server, person, 'trend-analysis', body, signal),
     async entry(person, date = today()) {
       const { rows } = await admin.query<StoredEntry>(
         `select ai_feedback as feedback, hustle_score as score, ai_analyzed_at::text as "analyzedAt",

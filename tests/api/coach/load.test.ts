@@ -59,10 +59,10 @@ async function fillMonth(person: Person): Promise<void> {
   for (let days = 0; days < 30; days += 1) await world.writeLog(person, daysAgo(days), FULL_DAY);
 }
 
-const requestAnalysis = (person: Person, name: 'feedback' | 'trend', force = false) =>
-  name === 'feedback' ? world.feedback(person, { ...DATE, force }) : world.trend(person, { ...MONTH, force });
+const requestAnalysis = (person: Person, name: 'feedback' | 'review', force = false) =>
+  name === 'feedback' ? world.feedback(person, { ...DATE, force }) : world.review(person, { ...MONTH, force });
 
-describe.each(['feedback', 'trend'] as const)('%s', (name) => {
+describe.each(['feedback', 'review'] as const)('%s', (name) => {
   test('refuses a user without plan or consent with two small queries', async () => {
     const free = await signUp(world.server, `free-${name}`);
     await fillMonth(free);
@@ -83,7 +83,7 @@ describe.each(['feedback', 'trend'] as const)('%s', (name) => {
     const read = sent.filter(({ text }) => isLogQuery(text));
     expect(read).toHaveLength(1);
     expect(resultSize(read)).toBeLessThan(
-      Math.max(PROMPT_LIMITS.trend, PROMPT_LIMITS.newestRead + 3 * PROMPT_LIMITS.earlierLog) + 3_000,
+      Math.max(PROMPT_LIMITS.review, PROMPT_LIMITS.newestRead + 3 * PROMPT_LIMITS.earlierLog) + 3_000,
     );
     expect(world.model.requests().at(-1)?.body).toContain(String.raw`\"cut\":true`);
   });

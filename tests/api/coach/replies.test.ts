@@ -174,7 +174,7 @@ describe('an OpenAI-compatible endpoint', () => {
     await world.writeLog(world.cleo, today(), GOOD_DAY);
     for (let times = 0; times < 2; times += 1) {
       world.model.fail({ manner: 'a thought without its opening tag' });
-      const { text, done, problem } = await world.trend(world.cleo, period);
+      const { text, done, problem } = await world.review(world.cleo, period);
       expect(problem).toBeNull();
       expect(text).toBe(done!.analysis);
       expect(text).toMatch(/^Sandbox model: 1 day/);

@@ -25,7 +25,7 @@ describe.each(PROVIDERS)('%s', (provider) => {
   afterAll(() => world.close());
 
   test('analyses exactly the days of the period', async () => {
-    const week = await world.trend(closer, review('7-day'));
+    const week = await world.review(closer, review('7-day'));
     expect(week.score).toBeNull();
     expect(week.text).toMatch(new RegExp(`^Sandbox model: 3 days with 9 items.*from ${daysAgo(6)} to ${today()}`));
     expect(week.done).toEqual({
@@ -40,27 +40,27 @@ describe.each(PROVIDERS)('%s', (provider) => {
       ],
       reused: false,
     });
-    const month = await world.trend(closer, review('30-day'));
+    const month = await world.review(closer, review('30-day'));
     expect(month.done).toMatchObject({ entryCount: 5, dateRange: { from: daysAgo(29), to: today() } });
     expect(month.done?.scores.map(({ score }) => score)).toEqual([8, 10, 10, 10]);
     expect(await world.countRows(closer)).toEqual({ analyses: 2, uses: 2, claims: 0, tries: 2 });
   });
 
   test('keeps wins only of days that have a log', async () => {
-    expect(splitReview((await world.trend(closer, review('7-day'))).text).wins).toEqual(
+    expect(splitReview((await world.review(closer, review('7-day'))).text).wins).toEqual(
       [6, 2, 0].map((days) => ({ date: daysAgo(days), text: GOOD_DAY[0] })),
     );
     const prose = 'What you began you ended, and the best of it went to customers the same day.';
     const line = (days: number) => `- ${daysAgo(days)}: Shipped the importer`;
     world.model.fail({ text: [prose, '', '**Wins**', line(7), line(2), line(1)].join('\n') });
-    const { text, done } = await world.trend(closer, { ...review('7-day'), force: true });
+    const { text, done } = await world.review(closer, { ...review('7-day'), force: true });
     expect(text).toBe([prose, '', '**Wins**', line(2)].join('\n'));
     expect(done?.analysis).toBe(text);
   });
 
   test('is stored with its period and replayed with its original time', async () => {
-    const first = await world.trend(closer, review('7-day'));
-    const again = await world.trend(closer, review('7-day'));
+    const first = await world.review(closer, review('7-day'));
+    const again = await world.review(closer, review('7-day'));
     expect(again.done).toEqual({ ...first.done, reused: true });
     expect(again.text).toBe(first.text);
     expect(world.model.requests()).toHaveLength(1);
@@ -79,9 +79,9 @@ describe.each(PROVIDERS)('%s', (provider) => {
     ['emptied', "update public.entries set content = '<p></p>' where user_id = $1 and date = $2"],
   ])('is deleted when a day of it is %s, and not stored when that happens while it runs', async (_what, statement) => {
     await world.writeLog(closer, daysAgo(4), ['']);
-    await world.trend(closer, review('30-day'));
+    await world.review(closer, review('30-day'));
     world.model.fail({ hold: 'after' });
-    const received = world.trend(closer, review('7-day'));
+    const received = world.review(closer, review('7-day'));
     await world.model.whenHeld();
     expect(await world.countRows(closer)).toMatchObject({ analyses: 1 });
     await world.server.admin.query(statement, [closer.id, daysAgo(2)]);
@@ -89,7 +89,7 @@ describe.each(PROVIDERS)('%s', (provider) => {
     world.model.release();
     expect(await received).toMatchObject({ done: null, problem: { class: 'general' } });
     expect(await world.countRows(closer)).toMatchObject({ analyses: 0, uses: 2, claims: 0 });
-    expect((await world.trend(closer, review('7-day'))).done).toMatchObject({ reused: false });
+    expect((await world.review(closer, review('7-day'))).done).toMatchObject({ reused: false });
   });
 
   test('is kept with its days, also after they have changed, until it is deleted', async () => {
@@ -101,7 +101,7 @@ describe.each(PROVIDERS)('%s', (provider) => {
       );
       return rows;
     };
-    const { text } = await world.trend(closer, review('7-day'));
+    const { text } = await world.review(closer, review('7-day'));
     const kept = { period: '7-day', from: daysAgo(6), to: today(), count: 3, text };
     expect(await readKept()).toEqual([kept]);
     await world.server.admin.query('delete from public.entries where user_id = $1 and date = $2', [
@@ -109,19 +109,19 @@ describe.each(PROVIDERS)('%s', (provider) => {
       daysAgo(2),
     ]);
     expect(await readKept()).toEqual([kept]);
-    const second = await world.trend(closer, review('7-day'));
+    const second = await world.review(closer, review('7-day'));
     expect(await readKept()).toEqual([kept, { ...kept, count: 2, text: second.text }]);
     await world.server.admin.query('delete from public.reviews where user_id = $1', [closer.id]);
-    const third = await world.trend(closer, review('7-day'));
+    const third = await world.review(closer, review('7-day'));
     expect(third.done).toMatchObject({ reused: false });
     expect(await readKept()).toHaveLength(1);
-    expect((await world.trend(closer, review('7-day'))).done).toMatchObject({ reused: true });
+    expect((await world.review(closer, review('7-day'))).done).toMatchObject({ reused: true });
     expect(await readKept()).toHaveLength(1);
   });
 
   test.each(['length', 'safety', 'nothing'] as const)('a reply that ends with %s is rejected', async (reply) => {
     world.model.fail({ reply });
-    expect(await world.trend(closer, review('7-day'))).toMatchObject({
+    expect(await world.review(closer, review('7-day'))).toMatchObject({
       done: null,
       problem: { class: reply === 'safety' ? 'general' : 'format' },
     });
@@ -130,13 +130,13 @@ describe.each(PROVIDERS)('%s', (provider) => {
 
   test('a reply whose stream breaks off is rejected', async () => {
     world.model.fail({ cut: 'stream', after: 5 });
-    expect(await world.trend(closer, review('7-day'))).toMatchObject({ done: null, problem: { class: 'network' } });
+    expect(await world.review(closer, review('7-day'))).toMatchObject({ done: null, problem: { class: 'network' } });
     expect(await world.countRows(closer)).toMatchObject({ analyses: 0, uses: 0, claims: 0 });
   });
 
   test('a reply under 50 characters is rejected', async () => {
     world.model.fail({ text: 'A fine week, all in all. Nothing to add. Go on!' });
-    expect(await world.trend(closer, review('7-day'))).toMatchObject({ done: null, problem: { class: 'format' } });
+    expect(await world.review(closer, review('7-day'))).toMatchObject({ done: null, problem: { class: 'format' } });
     expect(await world.countRows(closer)).toMatchObject({ analyses: 0, uses: 1 });
   });
 });

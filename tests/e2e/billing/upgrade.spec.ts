@@ -109,7 +109,7 @@ test('each locked feature makes its own offer at one price, and none without Pay
   await inBothThemes(page, expectAccessible);
   await upgrade.click();
   await expectNoHorizontalScroll(page);
-  await expectOffer('trend-analysis');
+  await expectOffer('reviews');
 
   await test.step('without PayPal', async () => {
     await page.route('/reviews', async (route) => {

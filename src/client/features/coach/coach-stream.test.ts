@@ -103,8 +103,8 @@ test.each([
   ['ai-feedback', 500, '<h1>Internal Server Error</h1>', 'network', ANALYSIS_PROBLEMS.network],
   ['ai-feedback', 502, '<h1>Bad Gateway</h1>', 'network', ANALYSIS_PROBLEMS.network],
   ['ai-feedback', 500, '{"message":"Internal server error"}', 'general', ANALYSIS_PROBLEMS.general],
-  ['trend-analysis', 502, '<h1>Bad Gateway</h1>', 'network', AI_MESSAGES.trendFailed],
-  ['trend-analysis', 500, '{"message":"Internal server error"}', 'general', AI_MESSAGES.trendFailed],
+  ['trend-analysis', 502, '<h1>Bad Gateway</h1>', 'network', AI_MESSAGES.reviewFailed],
+  ['trend-analysis', 500, '{"message":"Internal server error"}', 'general', AI_MESSAGES.reviewFailed],
   ['ai-feedback', 401, '{"code":"BAD","error":"Invalid JWT"}', 'signed_out', AI_MESSAGES.signedOut],
   ['trend-analysis', 401, '', 'signed_out', AI_MESSAGES.signedOut],
 ] as const)(

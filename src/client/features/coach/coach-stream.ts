@@ -116,7 +116,7 @@ const problemAnswer = (reason: AnalysisProblem) =>
 
 /** The failure for a response without a message of its own (docs/specification/messages.md 7). */
 function unreadableFailure(reason: 'network' | 'general', name: CoachRequest<unknown>['name']): CoachFailure {
-  const message = name === 'trend-analysis' ? AI_MESSAGES.trendFailed : ANALYSIS_PROBLEMS[reason];
+  const message = name === 'trend-analysis' ? AI_MESSAGES.reviewFailed : ANALYSIS_PROBLEMS[reason];
   return { kind: 'problem', reason, message, retryAt: null };
 }
 

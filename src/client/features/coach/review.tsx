@@ -1,7 +1,7 @@
 /** The review of one period: button, streamed text, result and error, and the newest stored one. */
 import { useEffect, useRef, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import { AI_MESSAGES, FAIR_USE_NOTE, type ReviewProgress, type TrendResult } from '#domain/coach/coach.ts';
+import { AI_MESSAGES, FAIR_USE_NOTE, type ReviewProgress, type ReviewResult } from '#domain/coach/coach.ts';
 import { dateLabel } from '#domain/day/day.ts';
 import {
   isLongPeriod,
@@ -38,7 +38,7 @@ type ReviewProps = {
   logged: readonly LoggedDay[] | null;
   /** The stored review; null without one, undefined until it is read. */
   result: ShownReview | null | undefined;
-  onResult: (result: TrendResult) => void;
+  onResult: (result: ReviewResult) => void;
 };
 
 export function Review({ period, range, logged, result, onResult }: ReviewProps) {
@@ -47,7 +47,7 @@ export function Review({ period, range, logged, result, onResult }: ReviewProps)
   const supabase = useSupabase();
   const user = useUser();
   const consent = useConsent();
-  const { view, run, cancel } = useAnalysis<TrendResult>();
+  const { view, run, cancel } = useAnalysis<ReviewResult>();
   const { fallbackRef, areaProps } = useFocusRestore();
   const wait = useRetryWait(view.failure);
   const isRunning = view.phase === 'running';
@@ -60,7 +60,7 @@ export function Review({ period, range, logged, result, onResult }: ReviewProps)
           name: 'trend-analysis',
           userId: user.id,
           body: { period, ...range, ...(force && { force }) },
-          isResult: isTrend,
+          isResult: isReviewResult,
           ...hearing,
         }),
       onResult,
@@ -231,7 +231,7 @@ export function ReviewCopy({ period }: { period: ReviewPeriod }) {
 }
 
 /** `entryCount`: 0 if it is not known. `isChanged`: a log of the period has changed since. */
-export type ShownReview = Pick<TrendResult, 'period' | 'analysis' | 'dateRange' | 'generatedAt' | 'entryCount'> & {
+export type ShownReview = Pick<ReviewResult, 'period' | 'analysis' | 'dateRange' | 'generatedAt' | 'entryCount'> & {
   isChanged?: boolean;
 };
 
@@ -298,4 +298,4 @@ function isReview(data: unknown): data is ShownReview {
   );
 }
 
-const isTrend = (data: unknown): data is TrendResult => isReview(data);
+const isReviewResult = (data: unknown): data is ReviewResult => isReview(data);

@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Suspense, useDeferredValue, useEffect, useState } from 'react';
 import { Link } from 'wouter';
-import { AI_MESSAGES, FAIR_USE_NOTE, type TrendResult } from '#domain/coach/coach.ts';
+import { AI_MESSAGES, FAIR_USE_NOTE, type ReviewResult } from '#domain/coach/coach.ts';
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import { FIRST_DAY, type Day } from '#domain/day/day.ts';
 import { countWorkdays, workdaysText } from '#domain/day/workdays.ts';
@@ -90,7 +90,7 @@ function ReviewsPitch() {
         // A server without a coach cannot sell reviews. The upgrade button stays, because the plan has other benefits.
         <Notice kind="info">{AI_MESSAGES.notConfigured}</Notice>
       )}
-      <UpgradeButton feature="trend-analysis" />
+      <UpgradeButton feature="reviews" />
       <p className={styles.price}>{features.coach ? AI_MESSAGES.reviewsPrice : PREMIUM_PRICE.label}</p>
       {features.coach && <p className={styles.price}>{FAIR_USE_NOTE}</p>}
     </Pitch>
@@ -123,7 +123,7 @@ function ReviewPeriods() {
   useEffect(() => void tryLoad(reviewCharts.load), []);
   const queries = useQueryClient();
   const copies = useLocalCopies();
-  const show = async (made: TrendResult): Promise<void> => {
+  const show = async (made: ReviewResult): Promise<void> => {
     const key = reviewKey(made.period, range);
     // A query in flight may return the review before this one.
     await queries.cancelQueries({ queryKey: key });
