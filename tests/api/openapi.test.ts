@@ -1,5 +1,5 @@
 /** Compares docs/api/openapi.yaml with the app's routes, the database's grants and responses of a running server. */
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { RegExpRouter } from 'hono/router/reg-exp-router';
@@ -9,8 +9,10 @@ import { addDays } from '#domain/day/day.ts';
 import { IMPORT_BODY_BYTES } from '#domain/export/import-wire.ts';
 import { firstDayOf, rangeOf } from '#domain/plan/review-period.ts';
 import { createApp, type Deps } from '#server/app.ts';
+import { AUTH_ERROR_CODES, OAUTH_ERROR_CODES } from '#server/auth/http/errors.ts';
 import { signServiceToken } from '#server/auth/keys/service-token.ts';
 import { loadSigningKeys } from '#server/auth/keys/signing-keys.ts';
+import { DATA_ERROR_CODES } from '#server/data/errors.ts';
 import { EXPOSED_TABLES } from '#server/data/exposed-tables.ts';
 import { listFunctions, GET_FUNCTIONS } from '#server/functions/routes.ts';
 import { createLimiters } from '#server/load/limiters.ts';
@@ -24,7 +26,7 @@ import { daysAgo, startDataWorld, today, type DataWorld, type Person } from './d
 type Content = Record<string, { schema?: object }>;
 type Response = { $ref?: string; content?: Content };
 type Operation = { operationId: string; responses: Record<string, Response>; requestBody?: { content: Content } };
-type Schema = { properties: Record<string, object> };
+type Schema = { properties: Record<string, object>; enum?: string[]; anyOf?: { enum?: string[] }[] };
 type Document = {
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, Schema>; responses: Record<string, Response> };
@@ -89,6 +91,23 @@ describe('the document', () => {
     const ids = Object.values(api.paths).flatMap((item) => VERBS.flatMap((verb) => item[verb]?.operationId ?? []));
     expect(new Set(ids).size).toBe(documented.length);
     expect(ids).toHaveLength(documented.length);
+  });
+
+  test.each([
+    ['AuthErrorCode', AUTH_ERROR_CODES],
+    ['OAuthErrorCode', OAUTH_ERROR_CODES],
+    ['DataErrorCode', DATA_ERROR_CODES],
+  ])('lists every %s of the server', (name, codes) => {
+    const { enum: listed, anyOf } = api.components.schemas[name]!;
+    expect(listed ?? anyOf?.[0]?.enum).toEqual([...codes].toSorted());
+  });
+
+  test('lists no error code of the auth API that nothing throws', async () => {
+    const folder = new URL('../../src/server/', import.meta.url);
+    const names = (await readdir(folder, { recursive: true })).filter((name) => /(?<!\.test)\.ts$/.test(name));
+    const sources = (await Promise.all(names.map((name) => readFile(new URL(name, folder), 'utf8')))).join('\n');
+    // Once in the list, and once where it is thrown.
+    expect(AUTH_ERROR_CODES.filter((code) => sources.split(`'${code}'`).length < 3)).toEqual([]);
   });
 });
 

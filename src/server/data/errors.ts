@@ -96,6 +96,9 @@ export function dataError(code: DataErrorCode, overrides: ErrorOverrides = {}): 
 
 // Maps errors of the database to answers of the data API (docs/specification/wire.md 21).
 
+/** Bad data, or a broken constraint. */
+const isOfDataClass = (code: string): boolean => /^2[23]/.test(code);
+
 /** Statuses of errors that a request can cause. Unlisted codes of class 22 (bad data) and 23 (constraint) are 400. */
 const STATUSES: Readonly<Record<string, number>> = {
   '21000': 400, // one upsert names the same row twice
@@ -110,6 +113,11 @@ const STATUSES: Readonly<Record<string, number>> = {
   '55000': 405, // a write to the view `deleted_days`
 };
 
+/** Every `code` of the data API but those of PostgreSQL's classes 22 and 23, as docs/api/openapi.yaml lists them. */
+export const DATA_ERROR_CODES = [...new Set([...Object.keys(DATA_ERRORS), ...Object.keys(STATUSES)])].filter(
+  (code) => !isOfDataClass(code),
+);
+
 /**
  * Maps a database error to a response. Returns null for an unexpected error, which the caller logs and answers without
  * any detail. A guest who lacks a right is asked to sign in (401), everybody else is refused (403).
@@ -121,7 +129,7 @@ export function toDataError(error: unknown, guest: boolean): DataError | null {
   if (isTransient(error)) return dataError('PGRST000');
   if (!isDatabaseFailure(error)) return null;
   const { code, message, detail = null, hint = null } = error;
-  const status = STATUSES[code] ?? (code.startsWith('22') || code.startsWith('23') ? 400 : null);
+  const status = STATUSES[code] ?? (isOfDataClass(code) ? 400 : null);
   if (status === null) return null;
   return new DataError(code === PERMISSION_DENIED && guest ? 401 : status, code, message, detail, hint);
 }

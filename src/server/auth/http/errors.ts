@@ -3,7 +3,97 @@
  * error of one place stands there.
  */
 
-type Entry = { status: 400 | 401 | 403 | 404 | 405 | 413 | 422 | 429 | 500 | 503; code: string; text: string };
+/** Every `error_code` of the auth API, as docs/api/openapi.yaml lists them. */
+export const AUTH_ERROR_CODES = [
+  'anonymous_provider_disabled',
+  'bad_code_verifier',
+  'bad_json',
+  'bad_jwt',
+  'bad_oauth_callback',
+  'bad_oauth_state',
+  'captcha_failed',
+  'connect_request_not_found',
+  'email_conflict_identity_not_deletable',
+  'email_exists',
+  'email_not_confirmed',
+  'email_provider_disabled',
+  'flow_state_already_used',
+  'flow_state_expired',
+  'flow_state_not_found',
+  'identity_already_exists',
+  'identity_not_found',
+  'insufficient_aal',
+  'invalid_credentials',
+  'manual_linking_disabled',
+  'method_not_allowed',
+  'mfa_challenge_expired',
+  'mfa_factor_name_conflict',
+  'mfa_factor_not_found',
+  'mfa_ip_address_mismatch',
+  'mfa_phone_enroll_not_enabled',
+  'mfa_phone_verify_not_enabled',
+  'mfa_recovery_codes_locked',
+  'mfa_recovery_codes_sole_factor',
+  'mfa_verification_failed',
+  'mfa_verified_factor_exists',
+  'mfa_webauthn_enroll_not_enabled',
+  'mfa_webauthn_verify_not_enabled',
+  'no_authorization',
+  'not_admin',
+  'not_found',
+  'otp_expired',
+  'over_archive_limit',
+  'over_email_send_rate_limit',
+  'over_request_rate_limit',
+  'over_sms_send_rate_limit',
+  'passkey_disabled',
+  'phone_exists',
+  'phone_not_confirmed',
+  'phone_provider_disabled',
+  'provider_disabled',
+  'provider_email_needs_verification',
+  'reauthentication_needed',
+  'reauthentication_not_valid',
+  'refresh_token_already_used',
+  'refresh_token_not_found',
+  'request_entity_too_large',
+  'request_timeout',
+  'same_password',
+  'saml_assertion_no_email',
+  'saml_assertion_no_user_id',
+  'saml_entity_id_mismatch',
+  'saml_idp_already_exists',
+  'saml_provider_disabled',
+  'saml_relay_state_expired',
+  'saml_relay_state_not_found',
+  'session_not_found',
+  'signup_disabled',
+  'single_identity_not_deletable',
+  'sms_send_failed',
+  'sso_domain_already_exists',
+  'sso_provider_disabled',
+  'sso_provider_not_found',
+  'too_many_enrolled_mfa_factors',
+  'too_many_passkeys',
+  'too_many_tokens',
+  'unexpected_failure',
+  'user_already_exists',
+  'user_banned',
+  'user_not_found',
+  'user_sso_managed',
+  'validation_failed',
+  'weak_password',
+  'web3_provider_disabled',
+  'web3_unsupported_chain',
+  'webauthn_challenge_expired',
+  'webauthn_challenge_not_found',
+  'webauthn_credential_exists',
+  'webauthn_verification_failed',
+] as const;
+
+export type AuthErrorCode = (typeof AUTH_ERROR_CODES)[number];
+
+type Entry = { status: 400 | 401 | 403 | 404 | 405 | 413 | 422 | 429 | 500 | 503; code: AuthErrorCode; text: string };
 
 /** `%` in a text is replaced by the error's detail. Keys are internal, codes reach the client. */
 const CATALOGUE = {
@@ -209,12 +299,25 @@ const WEAKNESSES: Partial<Record<AuthErrorName, readonly ('length' | 'pwned')[]>
   common_password: ['pwned'],
 };
 
+/** Every `error` in the format of RFC 6749 5.2, as docs/api/openapi.yaml lists them. Two are supabase/auth's own. */
+export const OAUTH_ERROR_CODES = [
+  'access_denied',
+  'authorization_pending',
+  'expired_token',
+  'invalid nonce',
+  'invalid request',
+  'invalid_grant',
+  'slow_down',
+  'unsupported_grant_type',
+] as const;
+
+export type OAuthErrorCode = (typeof OAUTH_ERROR_CODES)[number];
+
 /** An error in the format of RFC 6749 5.2, with status 400 in both versions of the API. */
 export class OAuthError extends Error {
-  /** Such as `invalid_grant`. */
-  readonly error: string;
+  readonly error: OAuthErrorCode;
 
-  constructor(error: string, description: string) {
+  constructor(error: OAuthErrorCode, description: string) {
     super(description);
     this.name = 'OAuthError';
     this.error = error;
@@ -223,7 +326,7 @@ export class OAuthError extends Error {
 
 export class AuthError extends Error {
   readonly status: Entry['status'];
-  readonly code: string;
+  readonly code: AuthErrorCode;
   /** Null except for weak passwords. */
   readonly weaknesses: readonly ('length' | 'pwned')[] | null;
   /** Set on every 429 and 503. */
@@ -232,10 +335,12 @@ export class AuthError extends Error {
   /** An error of the catalogue. */
   constructor(name: AuthErrorName, detail?: string, retryAfterSeconds?: number | null);
   /** An error of one place. The code is one of supabase/auth's, unless it has none for the case. */
-  constructor(status: Entry['status'], code: string, text: string);
+  constructor(status: Entry['status'], code: AuthErrorCode, text: string);
   constructor(first: AuthErrorName | Entry['status'], second = '', third: string | number | null = null) {
     const entry: Entry =
-      typeof first === 'number' ? { status: first, code: second, text: String(third) } : CATALOGUE[first];
+      typeof first === 'number'
+        ? { status: first, code: second as AuthErrorCode, text: String(third) }
+        : CATALOGUE[first];
     super(typeof first === 'number' ? entry.text : entry.text.replace('%', () => second));
     this.name = 'AuthError';
     this.status = entry.status;

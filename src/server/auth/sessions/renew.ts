@@ -8,7 +8,7 @@ import { getAccount } from '../accounts/accounts.ts';
 import type { Endpoint } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';
 import type { Device } from '../http/device.ts';
-import { AuthError } from '../http/errors.ts';
+import { AuthError, type AuthErrorCode } from '../http/errors.ts';
 import { rememberDevice } from './device-cookie.ts';
 import { hasRefreshTokenFormat, renewSession, rotateActiveToken, type Rotation } from './refresh-tokens.ts';
 import { sessionResponse } from './session-response.ts';
@@ -17,7 +17,7 @@ type Given = { body: Body; device: Device; countRequest: () => Promise<void> };
 
 export const grantRefreshToken: Endpoint<Given> = async (context, deps, { body, device, countRequest }) => {
   const { clock, database, accessTokens, secrets } = deps;
-  const reject = async (code: string, text: string): Promise<never> => {
+  const reject = async (code: AuthErrorCode, text: string): Promise<never> => {
     await countRequest();
     throw new AuthError(400, code, text);
   };

@@ -66,31 +66,34 @@ export const authorizeDevice: Endpoint<{ body: Form }> = async (context, deps, {
 
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
-type Answer = { error: string } | { token: string; scopes: TokenScope[]; expiresAt: string; userId: string };
+type Answer = { error: PollError } | { token: string; scopes: TokenScope[]; expiresAt: string; userId: string };
 
 /** RFC 8628 3.4 and 3.5. The token is made when it is fetched, so that it is never stored. */
 export const grantDeviceToken: Endpoint<{ body: Form; device: Device }> = async (context, deps, { body, device }) => {
   if (fieldOf(body, 'grant_type') !== DEVICE_GRANT)
     throw new OAuthError('unsupported_grant_type', `grant_type must be ${DEVICE_GRANT}`);
   const now = deps.clock.now();
-  const answer = await deps.database.transactAsService('poll a device authorization', async (transaction) => {
-    const request = await lockRequestByCode(transaction, fieldOf(body, 'device_code'));
-    if (!request || request.userCode === null || request.expiresAt <= now) return { error: 'expired_token' };
-    if (request.deniedAt !== null) return { error: 'access_denied' };
-    const { approvedBy: userId, days } = request;
-    if (userId === null || days === null) {
-      const isEarly =
-        request.polledAt !== null && now.getTime() - request.polledAt.getTime() < request.pollSeconds * 1_000 - 250;
-      await notePoll(transaction, request, isEarly, now);
-      return { error: isEarly ? 'slow_down' : 'authorization_pending' };
-    }
-    await deleteRequest(transaction, request);
-    await lockUser(transaction, userId);
-    const { name, scopes, timeZone } = request;
-    const created = await issueToken(transaction, { userId, name, scopes, days, timeZone, now }, device);
-    return { token: created.token, scopes: created.scopes, expiresAt: created.expires_at, userId } satisfies Answer;
-  });
-  if ('error' in answer) throw new OAuthError(answer.error, POLL_TEXTS[answer.error] ?? '');
+  const answer = await deps.database.transactAsService(
+    'poll a device authorization',
+    async (transaction): Promise<Answer> => {
+      const request = await lockRequestByCode(transaction, fieldOf(body, 'device_code'));
+      if (!request || request.userCode === null || request.expiresAt <= now) return { error: 'expired_token' };
+      if (request.deniedAt !== null) return { error: 'access_denied' };
+      const { approvedBy: userId, days } = request;
+      if (userId === null || days === null) {
+        const isEarly =
+          request.polledAt !== null && now.getTime() - request.polledAt.getTime() < request.pollSeconds * 1_000 - 250;
+        await notePoll(transaction, request, isEarly, now);
+        return { error: isEarly ? 'slow_down' : 'authorization_pending' };
+      }
+      await deleteRequest(transaction, request);
+      await lockUser(transaction, userId);
+      const { name, scopes, timeZone } = request;
+      const created = await issueToken(transaction, { userId, name, scopes, days, timeZone, now }, device);
+      return { token: created.token, scopes: created.scopes, expiresAt: created.expires_at, userId };
+    },
+  );
+  if ('error' in answer) throw new OAuthError(answer.error, POLL_TEXTS[answer.error]);
   const { userId } = answer;
   const [user] = await findAddress(deps, userId);
   if (user) mailTokenCreated(deps, user);
@@ -109,12 +112,14 @@ const findAddress = async (deps: AuthDeps, userId: string) =>
       .statement<{ id: string; email: string | null }>('select id, email from auth.users where id = $1', [userId])
   ).rows;
 
-const POLL_TEXTS: Readonly<Record<string, string>> = {
+const POLL_TEXTS = {
   authorization_pending: 'The user has not answered yet',
   slow_down: 'Please poll less often: wait five seconds more',
   access_denied: 'The user has refused the connection',
   expired_token: 'The code has expired or was used. Please start again',
-};
+} as const;
+
+type PollError = keyof typeof POLL_TEXTS;
 
 type Given = { caller: Member; device: Device; body: Body };
 
