@@ -21,7 +21,7 @@ import { Dialog } from '#client/ui/dialog.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import type { OverlayProps } from './overlay-props.ts';
-import styles from './journal-move.module.css';
+import styles from './calendar-overlays.module.css';
 
 type MoveFailure = Exclude<MoveOutcome, { kind: 'moved' }>;
 
