@@ -26,6 +26,7 @@ export type ApiRequest = {
   body?: object | undefined;
   headers?: Record<string, string>;
   signal?: AbortSignal | undefined;
+  cache?: RequestCache;
   /** Sends the request in place of `fetch`. */
   base?: Fetch;
 };
@@ -114,12 +115,13 @@ export function createSupabase(config: ClientConfig, authFetch: Fetch): Supabase
     return newToken === undefined ? response : send(newToken);
   };
 
-  const send = (withKey: Fetch, path: string, { method = 'GET', body, headers, signal }: ApiRequest) =>
+  const send = (withKey: Fetch, path: string, { method = 'GET', body, headers, signal, cache }: ApiRequest) =>
     withKey(`${apiUrl}${path}`, {
       method,
       headers: { ...(body && { 'content-type': 'application/json' }), ...headers },
       ...(body && { body: JSON.stringify(body) }),
       ...(signal && { signal }),
+      ...(cache && { cache }),
     });
   const ask: Supabase['ask'] = (path, request = {}) => send(withSession(request.base ?? fetch), path, request);
   const askAsGuest: Supabase['askAsGuest'] = (path, request = {}) =>

@@ -8,7 +8,7 @@ import type { DayChange, LiveEvent } from '#domain/live-event.ts';
 import { isDay } from '#domain/day/day.ts';
 import { eventStreamOf, readEvents, type StreamEvent } from '#client/lib/api/event-stream.ts';
 import { fetchAsUser } from '#client/lib/api/fetch-as-user.ts';
-import { useSupabase } from '#client/lib/api/supabase.ts';
+import { useSupabase, type Supabase } from '#client/lib/api/supabase.ts';
 import { useSession, useUser } from '#client/lib/session/session.ts';
 import type { Timers } from '../day-saver/day-saver.ts';
 import { initialLiveState, reduceLive, type IdentifiedEvent, type LiveEffect, type LiveInput } from './live-state.ts';
@@ -18,8 +18,7 @@ import { createRemoteChanges } from './remote-changes.ts';
 
 type LiveSyncOptions = {
   userId: string;
-  url: string;
-  send: typeof fetch;
+  ask: Supabase['ask'];
   timers: Timers;
   applyChange: (change: DayChange) => void;
   catchUp: () => void;
@@ -31,7 +30,7 @@ export function useLiveUpdates(): void {
   const { copies, savers } = useJournal();
   const { id: userId } = useUser();
   const { expired } = useSession();
-  const { apiUrl, withSession } = useSupabase();
+  const { ask } = useSupabase();
 
   useEffect(() => {
     // After a new sign-in the effect runs again.
@@ -39,8 +38,7 @@ export function useLiveUpdates(): void {
     const changes = createRemoteChanges({ savers, copies, queries, timers: browserTimers });
     const stop = startLiveSync({
       userId,
-      url: `${apiUrl}/functions/v1/changes`,
-      send: withSession(fetchAsUser(userId, fetch)),
+      ask,
       timers: browserTimers,
       applyChange: (change) => changes.apply(change),
       catchUp: () => changes.catchUp(),
@@ -49,11 +47,11 @@ export function useLiveUpdates(): void {
       stop();
       changes.close();
     };
-  }, [apiUrl, copies, expired, queries, savers, userId, withSession]);
+  }, [ask, copies, expired, queries, savers, userId]);
 }
 
 /** Starts the connection if the page is visible. Returns a function that ends it. */
-function startLiveSync({ userId, url, send, timers, applyChange, catchUp }: LiveSyncOptions): () => void {
+function startLiveSync({ userId, ask, timers, applyChange, catchUp }: LiveSyncOptions): () => void {
   // Threat: another tab of this browser belongs to another user. The names contain the user's id, so the tabs of two
   // users share neither the lock nor the messages.
   const name = `hustle-forge:live:${userId}`;
@@ -125,8 +123,8 @@ function startLiveSync({ userId, url, send, timers, applyChange, catchUp }: Live
       if (!signal.aborted) dispatch(input);
     };
     void followChanges({
-      send,
-      url,
+      userId,
+      ask,
       lastEventId,
       signal,
       onBytes: () => dispatchIfCurrent({ type: 'bytesReceived' }),
@@ -162,9 +160,8 @@ function startLiveSync({ userId, url, send, timers, applyChange, catchUp }: Live
 type StreamOutcome = { kind: 'closed' } | { kind: 'refused'; status: number; retryAfterMs: number };
 
 type StreamOptions = {
-  /** Sends a request with the session of the user. */
-  send: typeof fetch;
-  url: string;
+  userId: string;
+  ask: Supabase['ask'];
   lastEventId: string | null;
   signal: AbortSignal;
   onBytes: () => void;
@@ -176,8 +173,8 @@ type StreamOptions = {
  * rejects.
  */
 async function followChanges({
-  send,
-  url,
+  userId,
+  ask,
   lastEventId,
   signal,
   onBytes,
@@ -185,7 +182,8 @@ async function followChanges({
 }: StreamOptions): Promise<StreamOutcome> {
   try {
     const headers = { accept: 'text/event-stream', ...(lastEventId !== null && { 'last-event-id': lastEventId }) };
-    const response = await send(url, { headers, signal, cache: 'no-store' });
+    const base = fetchAsUser(userId, fetch);
+    const response = await ask('/functions/v1/changes', { headers, signal, cache: 'no-store', base });
     const stream = eventStreamOf(response);
     if (!stream) {
       const seconds = Number(response.headers.get('retry-after') ?? 0);

@@ -81,16 +81,9 @@ async function readPeriods(
   );
 }
 
-export async function createLink(
-  { apiUrl, withSession }: Supabase,
-  request: LinkRequest,
-): Promise<LinkAnswer | { error: string }> {
+export async function createLink({ ask }: Supabase, request: LinkRequest): Promise<LinkAnswer | { error: string }> {
   try {
-    const response = await withSession(fetch)(`${apiUrl}/functions/v1/create-link`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(request),
-    });
+    const response = await ask('/functions/v1/create-link', { method: 'POST', body: request });
     const answer = (await response.json()) as LinkAnswer | { success: false; error: string };
     return answer.success ? answer : { error: answer.error };
   } catch {
