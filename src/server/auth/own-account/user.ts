@@ -7,7 +7,7 @@ import { recordAuditEvent } from '../accounts/audit-log.ts';
 import { claimMail, sendNotice } from '../accounts/security-notice.ts';
 import { userJson } from '../accounts/user-json.ts';
 import { beginAddressChange, mailAddressChange } from '../codes/address-change.ts';
-import { mailIntervalMs, readMailRequest } from '../codes/mail-codes.ts';
+import { mailIntervalMs, readMailRequest, type MailRequest } from '../codes/mail-codes.ts';
 import { consumeToken, deleteOneTimeTokens } from '../codes/one-time-tokens.ts';
 import type { RequireReauthentication } from '../codes/prove-identity.ts';
 import { issuePhoneCode } from '../codes/text-codes.ts';
@@ -75,10 +75,12 @@ export const changeUser: Endpoint<Given> = async (context, deps, given) => {
   const passwordHash = password === '' ? null : await hashNewPassword(deps, user, { password, owner });
   // An anonymous user signs up with the address, so AUTH_AUTOCONFIRM decides. Everybody else must prove a new address.
   const appliesAtOnce = changesEmail && user.is_anonymous && deps.config.auth.autoconfirm;
-  // A request that repeats the pending address within the mail interval gets the same response and sends no mail.
-  const sendsAddressMail =
-    changesEmail && !appliesAtOnce && (await claimAddressMail(deps, user, newEmail, passwordHash !== null));
-  if (newPhone !== null) await consumeRecipientBudget(deps, { phone: newPhone, ip: device.ip });
+  const changes: ContactChange[] = [];
+  if (changesEmail && !appliesAtOnce)
+    changes.push(addressChange(deps, { user, session, newEmail, request, changesPassword: passwordHash !== null }));
+  if (newPhone !== null) changes.push(numberChange(deps, { user, session, phone: newPhone, ip: device.ip }));
+  const claimed: ContactChange[] = [];
+  for (const change of changes) if (await change.claim()) claimed.push(change);
   const service = deps.database.asService('change an account');
   if (reauthentication !== null && !(await consumeToken(service, reauthentication)))
     throw new AuthError('reauthentication_not_valid');
@@ -86,15 +88,7 @@ export const changeUser: Endpoint<Given> = async (context, deps, given) => {
   if (appliesAtOnce) await applyAddress(deps, { account, session }, newEmail, request.device);
   if (metadata !== null) await changeMetadata(deps, { user, session }, data!);
   if (passwordHash !== null) await changePassword(deps, user, { session, passwordHash, device: request.device });
-  if (sendsAddressMail) {
-    const change = { user, newEmail, request };
-    const halves = await deps.database.transactAsService('begin an address change', async (transaction) => {
-      await lockSignedInUser(transaction, user.id, session);
-      return beginAddressChange(deps, transaction, change);
-    });
-    deps.mailer.prepare(() => mailAddressChange(deps, change, halves));
-  }
-  if (newPhone !== null) await requestPhoneChange(deps, { user, session, phone: newPhone });
+  for (const change of claimed) await change.begin();
   return context.json(userJson(await getAccount(service, user.id)));
 };
 
@@ -169,20 +163,77 @@ async function hashNewPassword(deps: AuthDeps, user: UserRow, { password, owner 
   return passwords.hash(password);
 }
 
-async function claimAddressMail(
+/** A new address or number, which is in use once its owner has entered the code that `begin` sends. */
+type ContactChange = {
+  /**
+   * Takes the message from its budget, before the request changes anything. False: the message was sent a moment ago, so
+   * `begin` is not called. Throws if the budget is used up.
+   */
+  claim(): Promise<boolean>;
+  /** Throws `session_not_found` if the session has ended. */
+  begin(): Promise<void>;
+};
+
+type AddressChange = {
+  user: UserRow;
+  session: SessionRow | null;
+  newEmail: string;
+  request: MailRequest;
+  changesPassword: boolean;
+};
+
+const addressChange = (
   deps: AuthDeps,
-  user: UserRow,
-  newEmail: string,
-  changesPassword: boolean,
-): Promise<boolean> {
-  const service = deps.database.asService('request an address change');
-  const [intervalMs, now] = [mailIntervalMs(deps), deps.clock.now()];
-  if (await claimMail(service, { userId: user.id, column: 'email_change_sent_at', intervalMs, now })) return true;
-  if (user.new_email === newEmail && !changesPassword) return false;
-  const waitMs = (user.email_change_sent_at?.getTime() ?? 0) + intervalMs - now.getTime();
-  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
-  throw new AuthError('over_email_send_rate_limit', String(seconds), seconds);
-}
+  { user, session, newEmail, request, changesPassword }: AddressChange,
+): ContactChange => ({
+  /** A request that repeats the pending address within the mail interval gets the same response and sends no mail. */
+  async claim() {
+    const service = deps.database.asService('request an address change');
+    const [intervalMs, now] = [mailIntervalMs(deps), deps.clock.now()];
+    if (await claimMail(service, { userId: user.id, column: 'email_change_sent_at', intervalMs, now })) return true;
+    if (user.new_email === newEmail && !changesPassword) return false;
+    const waitMs = (user.email_change_sent_at?.getTime() ?? 0) + intervalMs - now.getTime();
+    const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+    throw new AuthError('over_email_send_rate_limit', String(seconds), seconds);
+  },
+  async begin() {
+    const change = { user, newEmail, request };
+    const halves = await deps.database.transactAsService('begin an address change', async (transaction) => {
+      await lockSignedInUser(transaction, user.id, session);
+      return beginAddressChange(deps, transaction, change);
+    });
+    deps.mailer.prepare(() => mailAddressChange(deps, change, halves));
+  },
+});
+
+type NumberChange = { user: UserRow; session: SessionRow | null; phone: string; ip: string };
+
+/**
+ * Threat: a signed-in user tries numbers to learn which have an account. A taken number gets the same code and the same
+ * answer; only the person who enters that code, and so holds the phone, learns that the number is taken.
+ */
+const numberChange = (deps: AuthDeps, { user, session, phone, ip }: NumberChange): ContactChange => ({
+  async claim() {
+    await consumeRecipientBudget(deps, { phone, ip });
+    return true;
+  },
+  async begin() {
+    const now = deps.clock.now();
+    const text = await deps.database.transactAsService('change a phone number', async (transaction) => {
+      await lockSignedInUser(transaction, user.id, session);
+      await updateUser(transaction, user.id, { new_phone: phone, phone_change_sent_at: now, updated_at: now });
+      return issuePhoneCode(deps, transaction, { userId: user.id, purpose: 'phone_change', phone });
+    });
+    try {
+      await sendText(deps, { phone, text, share: 'open' });
+    } catch (error) {
+      const service = deps.database.asService('undo a change of a phone number');
+      const { new_phone, phone_change_sent_at } = user;
+      await updateUser(service, user.id, { new_phone, phone_change_sent_at });
+      throw error;
+    }
+  },
+});
 
 type PasswordChange = { session: SessionRow | null; passwordHash: string; device: Device };
 
@@ -221,28 +272,4 @@ function parseNewPhone(deps: AuthDeps, body: Body, user: UserRow): string | null
   if (deps.sms === null) throw new AuthError('phone_provider_disabled');
   checkChannel(body);
   return phone === user.phone && user.phone_confirmed_at !== null ? null : phone;
-}
-
-type PhoneChangeRequest = { user: UserRow; session: SessionRow | null; phone: string };
-
-/**
- * The caller has called `consumeRecipientBudget`. Throws `session_not_found` if the session has ended.
- *
- * Threat: a signed-in user tries numbers to learn which have an account. A taken number gets the same code and the same
- * answer; only the person who enters that code, and so holds the phone, learns that the number is taken.
- */
-async function requestPhoneChange(deps: AuthDeps, { user, session, phone }: PhoneChangeRequest): Promise<void> {
-  const now = deps.clock.now();
-  const text = await deps.database.transactAsService('change a phone number', async (transaction) => {
-    await lockSignedInUser(transaction, user.id, session);
-    await updateUser(transaction, user.id, { new_phone: phone, phone_change_sent_at: now, updated_at: now });
-    return issuePhoneCode(deps, transaction, { userId: user.id, purpose: 'phone_change', phone });
-  });
-  try {
-    await sendText(deps, { phone, text, share: 'open' });
-  } catch (error) {
-    const service = deps.database.asService('undo a change of a phone number');
-    await updateUser(service, user.id, { new_phone: user.new_phone, phone_change_sent_at: user.phone_change_sent_at });
-    throw error;
-  }
 }
