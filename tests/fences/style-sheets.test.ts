@@ -55,6 +55,11 @@ test('every class of a style sheet is named by a component', () => {
   expect(unused).toEqual([]);
 });
 
+test('a component imports the style sheets of its own folder and of those above alone', () => {
+  const foreign = uses.filter(({ file, sheet }) => !file.startsWith(`${dirname(sheet)}/`));
+  expect(foreign.map(({ file, sheet }) => `${file}: ${sheet}`)).toEqual([]);
+});
+
 test('a class without a rule is found, and neither a comment nor an import counts as one', () => {
   const source = `import charts from './charts.module.css';\nimport('./charts.tsx');\n<p className={charts.quiet} />`;
   const [use] = readUses('src/client/ui/a.tsx', source);

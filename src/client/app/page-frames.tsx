@@ -10,7 +10,7 @@ import { JournalFrame } from '#client/features/journal/early/journal-frame.tsx';
 import { SignInLayout } from '#client/features/sign-in/sign-in-layout.tsx';
 import { ImportFrame } from '#client/features/settings/import/import-card.tsx';
 import { PAGE_FRAME_ID } from '#client/lib/boot/use-dismiss-early-page.ts';
-import fieldStyles from '#client/ui/form/field.module.css';
+import { FieldFrame } from '#client/ui/form/field.tsx';
 import { Page } from '#client/ui/page/page.tsx';
 import { Stack } from '#client/ui/stack.tsx';
 
@@ -68,12 +68,7 @@ const Frame = ({ of, children }: { of: RouteName; children: ReactNode }) => (
 const FormFrame = ({ labels }: { labels: readonly string[] }) => (
   <Stack above="s6" stretch>
     {labels.map((label) => (
-      <div key={label} className={fieldStyles.field}>
-        <span className={fieldStyles.label}>{label}</span>
-        <div className={fieldStyles.box}>
-          <span className={fieldStyles.input}>{'\u00a0'}</span>
-        </div>
-      </div>
+      <FieldFrame key={label} label={label} />
     ))}
   </Stack>
 );

@@ -10,7 +10,7 @@ import { findLinks, LINK_REL, type TextLink } from '#domain/log/links.ts';
 import { isApple } from '#client/lib/keys.ts';
 import { isEditorKey, showEditorKey } from './editor-keys.ts';
 import { DAY_BAR_PX } from './follow-caret.ts';
-import styles from './toolbar/toolbar.module.css';
+import styles from './log-text.module.css';
 
 type Range = { from: number; to: number };
 type LinkState = {

@@ -46,6 +46,9 @@ function useFindLinks(html: string): FindLinks | undefined {
   return find;
 }
 
+/** A log without its text. */
+export const LogFrame = () => <div className={styles.log} role="group" />;
+
 type StoredLogProps = {
   html: string;
   label: string;

@@ -54,6 +54,15 @@ function Labels({ busy, label, busyLabel }: { busy: boolean; label: ReactNode; b
   );
 }
 
+type ButtonLinkProps = ComponentProps<'a'> & { tone?: 'primary' | 'plain' | 'text' };
+
+/** A link to another page that looks like a button. */
+export const ButtonLink = ({ tone = 'plain', className, children, ...link }: ButtonLinkProps) => (
+  <a {...link} className={[styles.button, styles[tone], className].filter(Boolean).join(' ')}>
+    {children}
+  </a>
+);
+
 /** A button that looks like a link, within a sentence. */
 export const InlineButton = (props: Omit<ComponentProps<'button'>, 'className'>) => (
   <button type="button" {...props} className={styles.inline} />

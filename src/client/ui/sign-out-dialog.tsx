@@ -1,5 +1,6 @@
 /** Asks what to do with unsaved text before a sign-out, which wipes it from this browser. */
-import { dayLabel } from '#domain/day/day.ts';
+import type { ReactNode } from 'react';
+import { dayLabel, type Day } from '#domain/day/day.ts';
 import { MESSAGES } from '#domain/messages.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import type { SignOutFlow } from '#client/lib/session/use-sign-out.ts';
@@ -16,42 +17,67 @@ export function SignOutDialog({ signingOut }: { signingOut: SignOutFlow }) {
   const { days, scope, problem } = question;
   const scopeSuffix = scope === 'local' && !expired ? ' on this device only' : '';
   return (
-    <Dialog title="You have unsaved text" onClose={cancel}>
-      <p>Text on {days.length === 1 ? 'this day' : 'these days'} is not saved to your account:</p>
+    <UnsavedDaysDialog
+      title="You have unsaved text"
+      intro={`Text on ${days.length === 1 ? 'this day' : 'these days'} is not saved to your account:`}
+      days={days}
+      why="If you discard this text, it is gone for good. Your saved logs stay in your account."
+      problem={problem && (problem === 'unreachable' ? MESSAGES.serverUnreachable : notSentText(expired))}
+      onClose={cancel}
+    >
+      <Button
+        tone="primary"
+        data-autofocus
+        busy={busy === 'sending'}
+        busyLabel="Saving..."
+        softDisabled={busy === 'signingOut'}
+        onClick={retrySend}
+      >
+        Save and sign out
+      </Button>
+      <Button
+        busy={busy === 'signingOut'}
+        busyLabel="Signing out..."
+        softDisabled={busy === 'sending'}
+        onClick={discard}
+      >
+        Discard and sign out{scopeSuffix}
+      </Button>
+      <Button tone="text" softDisabled={busy === 'signingOut'} onClick={cancel}>
+        Cancel
+      </Button>
+    </UnsavedDaysDialog>
+  );
+}
+
+type UnsavedDaysDialogProps = {
+  title: string;
+  intro: string;
+  days: readonly Day[];
+  why: string;
+  problem?: string | null;
+  onClose: () => void;
+  /** The buttons, one below the other. */
+  children: ReactNode;
+};
+
+/** A question about the days whose text only this browser has. */
+export function UnsavedDaysDialog({ title, intro, days, why, problem, onClose, children }: UnsavedDaysDialogProps) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p>{intro}</p>
       <ul className={styles.days}>
         {days.map((date) => (
           <li key={date}>{dayLabel(date)}</li>
         ))}
       </ul>
-      <p className={styles.why}>If you discard this text, it is gone for good. Your saved logs stay in your account.</p>
+      <p className={styles.why}>{why}</p>
       {problem && (
         <div className={styles.problem}>
-          <Notice kind="error">{problem === 'unreachable' ? MESSAGES.serverUnreachable : notSentText(expired)}</Notice>
+          <Notice kind="error">{problem}</Notice>
         </div>
       )}
-      <div className={styles.choices}>
-        <Button
-          tone="primary"
-          data-autofocus
-          busy={busy === 'sending'}
-          busyLabel="Saving..."
-          softDisabled={busy === 'signingOut'}
-          onClick={retrySend}
-        >
-          Save and sign out
-        </Button>
-        <Button
-          busy={busy === 'signingOut'}
-          busyLabel="Signing out..."
-          softDisabled={busy === 'sending'}
-          onClick={discard}
-        >
-          Discard and sign out{scopeSuffix}
-        </Button>
-        <Button tone="text" softDisabled={busy === 'signingOut'} onClick={cancel}>
-          Cancel
-        </Button>
-      </div>
+      <div className={styles.choices}>{children}</div>
     </Dialog>
   );
 }

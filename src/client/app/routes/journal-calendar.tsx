@@ -12,7 +12,7 @@ import { useToday } from '#client/lib/hooks/use-clock.ts';
 import { useTimeOff } from '#client/ui/use-time-off.ts';
 import { Dialog } from '#client/ui/dialog.tsx';
 import type { OverlayProps } from './overlay-props.ts';
-import styles from '#client/features/calendar/calendar-dialog.module.css';
+import styles from './calendar-overlays.module.css';
 
 export function JournalCalendar({ date, onClose }: OverlayProps) {
   const today = useToday();
@@ -38,7 +38,7 @@ export function JournalCalendar({ date, onClose }: OverlayProps) {
         timeOff={timeOff}
         onSelect={select}
       />
-      {isCopy && <p className={styles.copied}>{localCopyText(dates.dataUpdatedAt, Date.now())}</p>}
+      {isCopy && <p className={styles.outcome}>{localCopyText(dates.dataUpdatedAt, Date.now())}</p>}
     </Dialog>
   );
 }

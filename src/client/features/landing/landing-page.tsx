@@ -4,9 +4,9 @@ import { FAIR_USE_NOTE } from '#domain/coach/coach.ts';
 import { FIRST_LINE_MAX_LENGTH } from '#domain/log/entry.ts';
 import { PLANS } from '#domain/plan/plan.ts';
 import { ROUTES } from '#domain/routes.ts';
+import { ButtonLink } from '#client/ui/button.tsx';
 import { SampleDay } from '#client/ui/coach-sample.tsx';
 import { Brand } from '#client/ui/page/brand.tsx';
-import button from '#client/ui/button.module.css';
 import styles from './landing-page.module.css';
 
 const FEATURES = [
@@ -45,13 +45,11 @@ export function LandingPage() {
       <header className={styles.top}>
         <Brand />
         <nav className={styles.account} aria-label="Account">
-          <a className={`${button.button} ${button.text}`} href={ROUTES.login.path}>
+          <ButtonLink tone="text" href={ROUTES.login.path}>
             Login
-          </a>
+          </ButtonLink>
           <hf-when name="signups">
-            <a className={`${button.button} ${button.plain}`} href={ROUTES.signup.path}>
-              Sign Up
-            </a>
+            <ButtonLink href={ROUTES.signup.path}>Sign Up</ButtonLink>
           </hf-when>
         </nav>
       </header>
@@ -107,18 +105,18 @@ function Hero() {
       <p className={styles.lead}>One page a day. Write what you got done, or own up that you did nothing.</p>
       <hf-when name="signups">
         <p className={styles.action}>
-          <a className={`${button.button} ${button.primary} ${styles.start}`} href={ROUTES.signup.path}>
+          <ButtonLink tone="primary" href={ROUTES.signup.path} className={styles.start}>
             Start Logging
-          </a>
+          </ButtonLink>
           <span id="saved" className={styles.saved} role="status" />
         </p>
       </hf-when>
       <hf-when name="nosignups">
         <p className={styles.lead}>New accounts are closed here. If you already have one, sign in.</p>
         <p className={styles.action}>
-          <a className={`${button.button} ${button.primary} ${styles.start}`} href={ROUTES.login.path}>
+          <ButtonLink tone="primary" href={ROUTES.login.path} className={styles.start}>
             Sign in
-          </a>
+          </ButtonLink>
         </p>
       </hf-when>
     </section>
@@ -143,9 +141,7 @@ function Plans() {
             </li>
           </ul>
           <hf-when name="signups">
-            <a className={`${button.button} ${button.plain}`} href={ROUTES.signup.path}>
-              Start Free
-            </a>
+            <ButtonLink href={ROUTES.signup.path}>Start Free</ButtonLink>
           </hf-when>
         </article>
         <article className={styles.plan}>
@@ -167,9 +163,9 @@ function Plans() {
             <p className={styles.fairUse}>{FAIR_USE_NOTE}</p>
           </hf-when>
           <hf-when name="signups">
-            <a className={`${button.button} ${button.primary}`} href={ROUTES.signup.path}>
+            <ButtonLink tone="primary" href={ROUTES.signup.path}>
               Upgrade Now
-            </a>
+            </ButtonLink>
           </hf-when>
         </article>
       </div>

@@ -1,14 +1,11 @@
 /** Shown if another user's drafts are in this browser: only that user can send them, any user can discard them. */
 import { useState } from 'react';
-import { dayLabel } from '#domain/day/day.ts';
 import { daysOfDrafts, draftsOfOthers, userOfDraft } from '#client/sync/day-drafts.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { removeDataOf } from '#client/lib/session/wipe-user-data.ts';
 import { useSignOut } from '#client/lib/session/use-sign-out.ts';
 import { Button } from '#client/ui/button.tsx';
-import { Dialog } from '#client/ui/dialog.tsx';
-import { SignOutDialog } from '#client/ui/sign-out-dialog.tsx';
-import styles from '#client/ui/sign-out-dialog.module.css';
+import { SignOutDialog, UnsavedDaysDialog } from '#client/ui/sign-out-dialog.tsx';
 
 export function OtherUsersDrafts({ onClose }: { onClose: () => void }) {
   const { id } = useUser();
@@ -20,32 +17,27 @@ export function OtherUsersDrafts({ onClose }: { onClose: () => void }) {
     onClose();
   };
   return (
-    <Dialog title="Unsent text from another account" onClose={onClose}>
-      <p>Someone else wrote in this browser, and their text for these days was never saved:</p>
-      <ul className={styles.days}>
-        {days.map((date) => (
-          <li key={date}>{dayLabel(date)}</li>
-        ))}
-      </ul>
-      <p className={styles.why}>
-        To save it, sign in to that account. Until then, anyone who uses this browser can read it.
-      </p>
-      <div className={styles.choices}>
-        <Button
-          tone="primary"
-          data-autofocus
-          busy={signingOut.busy !== null}
-          busyLabel="Signing out..."
-          onClick={() => signingOut.start('local')}
-        >
-          Sign out to save it
-        </Button>
-        <Button onClick={discard}>Discard it</Button>
-        <Button tone="text" onClick={onClose}>
-          Keep it for now
-        </Button>
-      </div>
+    <UnsavedDaysDialog
+      title="Unsent text from another account"
+      intro="Someone else wrote in this browser, and their text for these days was never saved:"
+      days={days}
+      why="To save it, sign in to that account. Until then, anyone who uses this browser can read it."
+      onClose={onClose}
+    >
+      <Button
+        tone="primary"
+        data-autofocus
+        busy={signingOut.busy !== null}
+        busyLabel="Signing out..."
+        onClick={() => signingOut.start('local')}
+      >
+        Sign out to save it
+      </Button>
+      <Button onClick={discard}>Discard it</Button>
+      <Button tone="text" onClick={onClose}>
+        Keep it for now
+      </Button>
       <SignOutDialog signingOut={signingOut} />
-    </Dialog>
+    </UnsavedDaysDialog>
   );
 }

@@ -3,7 +3,7 @@
  * `early-page.ts` shows until React has rendered the journal.
  */
 import { FIRST_DAY } from '#domain/day/day.ts';
-import logStyles from '#client/editor/log-text.module.css';
+import { LogFrame } from '#client/editor/stored-log.tsx';
 import { DayBar } from '../day/day-bar.tsx';
 import styles from '../journal.module.css';
 
@@ -23,7 +23,7 @@ export function JournalFrame() {
       />
       <main className={styles.page}>
         <article className={styles.day}>
-          <div className={logStyles.log} role="group" />
+          <LogFrame />
         </article>
       </main>
     </div>
