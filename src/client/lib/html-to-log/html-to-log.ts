@@ -6,7 +6,7 @@
 import { escapeHtml } from '#domain/export/escape-html.ts';
 import { linkAsText } from '#domain/log/links.ts';
 import { joinCells } from '#domain/log/pasted-markdown.ts';
-import { parseInert, withoutStyles } from '#client/lib/log-html/inert-html.ts';
+import { parseInert } from '#client/lib/log-html/inert-html.ts';
 import {
   createStyleReader,
   displayOf,
@@ -39,6 +39,7 @@ import {
   type Mark,
   type Root,
 } from '#domain/log/log-builder.ts';
+import { isTooComplex, textAsHtml } from './complex-html.ts';
 import { checkboxOf, markerOf, levelOf } from './list-items.ts';
 import { isIcon, pictureText } from './pictures.ts';
 import { isFormulaScript, mathText, toScript, type Script } from './scripts.ts';
@@ -49,38 +50,6 @@ export type ConvertedHtml = {
   /** The number of pictures that the log leaves out. Icons don't count. */
   pictures: number;
 };
-
-/** 1 MB of a copied spreadsheet has some 50,000 elements. */
-const MAX_ELEMENTS = 100_000;
-/** The nesting that browsers keep. */
-const MAX_OPEN_ELEMENTS = 512;
-
-/**
- * Whether a browser would take long to parse the HTML. Threat: a copied page holds a million tags, or 20,000 unclosed ones,
- * whose parsing takes time with the square of their number, and the journal stops for a minute.
- */
-export function isTooComplex(html: string): boolean {
-  if ((html.match(/<[a-z!]/gi)?.length ?? 0) > MAX_ELEMENTS) return true;
-  const open = new Map<string, number>();
-  let total = 0;
-  for (const [, slash, tag] of html.matchAll(/<(\/?)([a-z][^\s/>]*)/gi)) {
-    const name = tag!.toLowerCase();
-    const count = open.get(name) ?? 0;
-    if (NEVER_NESTED.has(name) || (slash && count === 0)) continue;
-    open.set(name, count + (slash ? -1 : 1));
-    total += slash ? -1 : 1;
-    if (total > MAX_OPEN_ELEMENTS) return true;
-  }
-  return false;
-}
-
-/** Empty elements, and those that the next of their kind closes. */
-const NEVER_NESTED = new Set(
-  (
-    'area base br col embed hr img input link meta param source track wbr ' +
-    'p li dt dd td th tr thead tbody tfoot colgroup option optgroup rt rp'
-  ).split(' '),
-);
 
 type HtmlOptions = {
   /** Opens each closed `<details>`: an exported journal folds what its owner wrote. A paste has what a person saw. */
@@ -101,15 +70,6 @@ function closeDetails(details: Element): void {
   const summary = [...details.children].find(({ localName }) => localName === 'summary');
   details.replaceChildren(...(summary ? [summary] : []));
 }
-
-/** One paragraph for each line. The text keeps its character references. */
-const textAsHtml = (html: string): string =>
-  withoutStyles(html)
-    .replace(/<!--[^<>]*-->|<\/?(?:strong|em|b|i|u|s|a|code|span|font)\b[^<>]*>/gi, '')
-    .split(/<[^<>]*>?|[\r\n]+/)
-    .filter((line) => line.trim() !== '')
-    .map((line) => `<p>${line}</p>`)
-    .join('');
 
 /** The state that a child inherits. */
 type Context = {
