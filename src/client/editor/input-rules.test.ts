@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 /** Tests typed Markdown, and the Backspace and undo that give the typed characters back. */
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { expectStoredUnchanged, open, pressKey, setUpEditor, typeAt } from '../../../tests/support/journal-editor.ts';
 import type { JournalEditorHandle } from './create-editor.ts';
 
@@ -70,6 +70,32 @@ describe.each(CONVERSIONS)('in %j at %d, %j', (html, at, typed, result) => {
     expect(handle.read()).toBe(asTyped(html, at, `${typed}x y`));
   });
 });
+
+/** The Backspace of an input method that changes the page without an event that names it. */
+function deleteUnasked({ editor: { view } }: JournalEditorHandle): void {
+  const { to } = view.state.selection;
+  view.dispatch(view.state.tr.delete(to - 1, to));
+}
+
+test.each(CONVERSIONS.filter(([, , typed]) => !typed.endsWith(' ')))(
+  'undo after the Backspace of a phone passes only through texts that were on the page: %j at %d, %j',
+  (html, at, typed, result) => {
+    for (const pauseMs of [0, 2_000]) {
+      const handle = open(html);
+      typeAt(handle, at, typed);
+      vi.setSystemTime(Date.now() + pauseMs);
+      deleteUnasked(handle);
+      expect(handle.read()).toBe(asTyped(html, at, typed));
+      const undone: string[] = [];
+      while (handle.editor.commands.undo()) undone.push(handle.read());
+      expect(undone).toEqual([result, asTyped(html, at, typed), html]);
+      const redone: string[] = [];
+      while (handle.editor.commands.redo() && redone.length < 5) redone.push(handle.read());
+      expect(redone.at(-1)).toBe(asTyped(html, at, typed));
+      handle.editor.destroy();
+    }
+  },
+);
 
 test.each([
   '2 * 3 * 4',

@@ -168,22 +168,31 @@ function convertTyped(view: EditorView, typed: string, rules = BLOCK_RULES): boo
   if (!$cursor || view.composing || isCode($cursor, view.state)) return false;
   if (!findConversion($cursor, $cursor, typed, rules)?.(tr)) return false;
   view.dispatch(closeHistory(tr).setMeta(stateKey, { doc, selection, caret: tr.selection.to }).scrollIntoView());
+  // What follows is a step of its own, or a deletion that gives the characters back would undo to nothing.
+  view.dispatch(closeHistory(view.state.tr));
   return true;
 }
 
 const isCode = ($at: ResolvedPos, { storedMarks }: EditorState): boolean =>
   $at.parent.type.spec.code === true || hasCode(storedMarks ?? $at.marks());
 
-/** False if there is nothing to give back. */
-function restoreTyped(view: EditorView): boolean {
-  const converted = convertedIn(view.state);
-  if (!converted) return false;
-  const { tr } = view.state;
+/** Gives the typed characters back. Null if there is nothing to give back. */
+function restoreTyped(state: EditorState): Transaction | null {
+  const converted = convertedIn(state);
+  if (!converted) return null;
+  const { tr } = state;
   replaceRange(tr, tr.doc, converted.doc, 0);
   const { anchor, head } = converted.selection;
-  tr.setSelection(TextSelection.create(tr.doc, anchor, head));
-  view.dispatch(closeHistory(tr).setMeta(stateKey, 'restored').scrollIntoView());
-  return true;
+  return tr
+    .setSelection(TextSelection.create(tr.doc, anchor, head))
+    .setMeta(stateKey, 'restored')
+    .scrollIntoView();
+}
+
+function dispatchRestored(view: EditorView): boolean {
+  const tr = restoreTyped(view.state);
+  if (tr) view.dispatch(closeHistory(tr));
+  return tr !== null;
 }
 
 export const inputRules = Extension.create({
@@ -216,11 +225,9 @@ export const inputRules = Extension.create({
             return isBackspace ? { ...value, isDeleted: true } : null;
           },
         },
-        view: () => ({
-          update(view) {
-            if (convertedIn(view.state)?.isDeleted) restoreTyped(view);
-          },
-        }),
+        /** Appended, so that undo takes the deletion back together with the restored characters. */
+        appendTransaction: (_transactions, _before, state) =>
+          convertedIn(state)?.isDeleted ? restoreTyped(state) : null,
         props: {
           handleTextInput(view, from, to, text, insert) {
             const { doc } = view.state;
@@ -233,14 +240,14 @@ export const inputRules = Extension.create({
             return true;
           },
           handleKeyDown(view, { key }) {
-            if (key === 'Backspace') return restoreTyped(view);
+            if (key === 'Backspace') return dispatchRestored(view);
             return key === 'Enter' && convertTyped(view, '\n', [FENCE]);
           },
           handleDOMEvents: {
             /** The keyboards of phones send no Backspace key. */
             beforeinput(view, event) {
               const isBackspace = event.inputType === 'deleteContentBackward' && event.cancelable;
-              if (!isBackspace || view.composing || !restoreTyped(view)) return false;
+              if (!isBackspace || view.composing || !dispatchRestored(view)) return false;
               event.preventDefault();
               return true;
             },
