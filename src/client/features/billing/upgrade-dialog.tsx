@@ -178,10 +178,10 @@ function PaymentForm({ feature, renewal, onClose }: PaymentFormProps) {
         ) : (
           <Notice kind="info">{MESSAGES.paymentsOff}</Notice>
         )}
+        <Button className={styles.later} tone="text" onClick={onClose}>
+          Maybe Later
+        </Button>
       </div>
-      <Button className={styles.later} tone="text" onClick={onClose}>
-        Maybe Later
-      </Button>
     </form>
   );
 }
