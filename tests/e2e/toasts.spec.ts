@@ -11,6 +11,7 @@ const dismiss = (page: Page): Locator => page.getByRole('button', { name: 'Dismi
 
 /** Opens the journal without its profile and refreshes the profile in the menu. */
 async function refreshInMenu(page: Page, openJournal: () => Promise<unknown>): Promise<void> {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
   await page.route(PROFILE, (route) => route.fulfill({ status: 503, json: {} }));
   await openJournal();
   await page.getByRole('button', { name: 'Open menu' }).click();
@@ -18,8 +19,10 @@ async function refreshInMenu(page: Page, openJournal: () => Promise<unknown>): P
   await expect(refresh).toBeVisible();
   // Screen readers announce changes only of a live region that exists before its text.
   await expect(menu(page).getByRole('alert')).toBeAttached();
-  await page.unroute(PROFILE);
+  // The page asks by itself too, so the answer comes after the click.
+  await page.route(PROFILE, (route) => released.then(() => route.continue()));
   await refresh.click();
+  release();
 }
 
 test.describe('a toast in the menu', () => {
@@ -59,6 +62,21 @@ test.describe('a toast in the menu', () => {
 
 test.describe('on a phone', () => {
   test.use({ hasTouch: true, isMobile: true, viewport: { width: 360, height: 620 } });
+
+  test('a toast of many lines grows over the bar of the day, and covers no text', async ({ page, signUp }) => {
+    await signUp(page, { logs: { [today()]: log('a whole day of work') } });
+    await page.route('**/rest/v1/entries*', (route) => route.fulfill({ contentType: 'text/html', body: '<p>Sign in' }));
+    await editor(page).tap();
+    await page.keyboard.type('and more');
+    const proxy = page.getByRole('alert').locator('> *');
+    await expect(proxy).toContainText('such as a company sign-in');
+    await expect(proxy).toHaveAttribute('data-arrived', 'true');
+    const [toastBox, line] = [(await proxy.boundingBox())!, (await items(page).first().boundingBox())!];
+    expect(toastBox.y).toBeGreaterThanOrEqual(0);
+    expect(toastBox.y + toastBox.height).toBeLessThanOrEqual(line.y);
+    await expect(proxy.getByRole('button', { name: 'Reload the page' })).toBeInViewport({ ratio: 1 });
+    await expect(proxy.getByRole('button', { name: 'Dismiss' })).toBeInViewport({ ratio: 1 });
+  });
 
   test('a toast with an action covers neither the bar of the day nor the first line', async ({ page, signUp }) => {
     await signUp(page, { logs: { [today()]: log('a whole day of work') } });

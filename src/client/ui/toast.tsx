@@ -200,23 +200,27 @@ function ToastCard({ toast, onDismiss }: { toast: ShownToast; onDismiss: (id: nu
       {toast.kind === 'info' && <Info aria-hidden />}
       {toast.kind === 'error' && <CircleAlert aria-label="Problem:" />}
       <div className={styles.content}>
-        <p>{toast.text}</p>
-        {toast.link && <a href={toast.link.href}>{toast.link.label}</a>}
+        <div className={styles.text}>
+          <p>{toast.text}</p>
+          {toast.link && <a href={toast.link.href}>{toast.link.label}</a>}
+        </div>
+        <div className={styles.buttons}>
+          {toast.action && (
+            <Button
+              tone="text"
+              onClick={() => {
+                dismiss();
+                toast.action?.run();
+              }}
+            >
+              {toast.action.label}
+            </Button>
+          )}
+          <IconButton label="Dismiss" onClick={dismiss}>
+            <X aria-hidden />
+          </IconButton>
+        </div>
       </div>
-      {toast.action && (
-        <Button
-          tone="text"
-          onClick={() => {
-            dismiss();
-            toast.action?.run();
-          }}
-        >
-          {toast.action.label}
-        </Button>
-      )}
-      <IconButton label="Dismiss" onClick={dismiss}>
-        <X aria-hidden />
-      </IconButton>
     </div>
   );
 }
