@@ -32,6 +32,7 @@ export type Journal = {
   tabs: Tabs;
   /** A saver restores the draft of its day when it is created, so no day opens before the drafts are loaded. */
   draftsLoaded: Promise<void>;
+  writeLimit: WriteLimit;
 };
 
 type Deps = {
@@ -67,7 +68,8 @@ export function createJournal({ userId, data, queries, onLocked, onRemoved }: De
   const outbox = createOutbox(database, tabs);
   const drafts = createDayDrafts(localStorage, userId, writer, outbox);
   const draftsLoaded = drafts.load();
-  const wire = createEntryTransport(data, userId, onLocked);
+  const writeLimit = createWriteLimit();
+  const wire = createEntryTransport(data, userId, { onLocked, onWritten: writeLimit.set });
   const transport: EntryTransport = {
     ...tabs.serializeWrites(wire),
     read: async (date, id) => (await Promise.all([wire.read(date, id), draftsLoaded]))[0],
@@ -83,7 +85,30 @@ export function createJournal({ userId, data, queries, onLocked, onRemoved }: De
     onStored,
     onRemoved: (date, html) => onRemoved(savers, date, html),
   });
-  return { savers, transport, copies, drafts, outbox, tabs, draftsLoaded };
+  return { savers, transport, copies, drafts, outbox, tabs, draftsLoaded, writeLimit };
+}
+
+/** Whether the server refuses writes for some seconds. The savers only know that they have to wait. */
+export type WriteLimit = {
+  isReached: () => boolean;
+  subscribe: (listener: () => void) => () => void;
+};
+
+function createWriteLimit() {
+  let isReached = false;
+  const listeners = new Set<() => void>();
+  return {
+    isReached: () => isReached,
+    set(next: boolean): void {
+      if (next === isReached) return;
+      isReached = next;
+      for (const listener of listeners) listener();
+    },
+    subscribe(listener: () => void) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
 }
 
 /**

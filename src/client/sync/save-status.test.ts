@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { clockTime } from '#domain/day/clock-time.ts';
-import { isAlarming, isAnnounced, statusText, type SaveStatus } from './save-status.ts';
+import { isAlarming, isAnnounced, keptText, statusText, type SaveStatus } from './save-status.ts';
 
 const NOW = new Date(2026, 10, 21, 14, 2).getTime();
 const YESTERDAY = new Date(2026, 10, 20, 9, 5).getTime();
@@ -35,4 +35,14 @@ test.each(STATES)('%o', (status, text, announced, alarming) => {
   expect(statusText(status, NOW)).toBe(text);
   expect(isAnnounced(status)).toBe(announced);
   expect(isAlarming(status)).toBe(alarming);
+});
+
+test('the limit of a minute and a refusal say that the text is safe', () => {
+  expect(statusText({ kind: 'retrying' }, NOW, true)).toBe(
+    'Not saved yet – you have written your limit for this minute',
+  );
+  const safe = STATES.filter(([status]) => keptText(status, false) !== null);
+  expect(safe.map(([{ kind }]) => kind)).toEqual(['refused']);
+  expect(keptText({ kind: 'retrying' }, true)).toBe('Your text is safe in this browser and is sent in a minute.');
+  expect(keptText({ kind: 'saving' }, true)).toBeNull();
 });

@@ -30,8 +30,8 @@ export function formatTime(at: number, now: number): string {
 /** The label of text or dates that come from this device's copy of an earlier answer. */
 export const localCopyText = (at: number, now: number): string => `From this device, as of ${formatTime(at, now)}`;
 
-/** The text of the status line under the log. `now` in milliseconds. */
-export function statusText(status: SaveStatus, now: number): string {
+/** The text of the status line under the log. `now` in milliseconds. `isLimited`: see `WriteLimit`. */
+export function statusText(status: SaveStatus, now: number, isLimited = false): string {
   switch (status.kind) {
     case 'empty':
       return 'Nothing written yet';
@@ -46,7 +46,7 @@ export function statusText(status: SaveStatus, now: number): string {
         ? 'Not loaded – what you write is kept on this device and added to this day'
         : localCopyText(status.seenAt, now);
     case 'retrying':
-      return 'Not saved – retrying';
+      return isLimited ? 'Not saved yet – you have written your limit for this minute' : 'Not saved – retrying';
     case 'outdated':
       return 'Not saved – reload the page to save it';
     case 'offline':
@@ -71,6 +71,13 @@ export const isAnnounced = (status: SaveStatus): boolean => !['empty', 'unsaved'
  */
 export const isAlarming = (status: SaveStatus): boolean =>
   isAnnounced(status) && !['saved', 'unconfirmed', 'offline'].includes(status.kind);
+
+/** Says that unsaved text is safe, below a reason that sounds as if it were not. Null for all other reasons. */
+export function keptText(status: SaveStatus, isLimited: boolean): string | null {
+  if (status.kind === 'refused') return 'Your text is safe in this browser.';
+  if (status.kind !== 'retrying' || !isLimited) return null;
+  return 'Your text is safe in this browser and is sent in a minute.';
+}
 
 /** Shown while unsaved text is in the memory of this page alone. */
 export const KEEP_TAB_OPEN = 'This browser cannot keep a copy. Leave this tab open until your text is saved.';

@@ -7,6 +7,8 @@ export const ENTRY_MAX_BYTES = 256 * 1024;
 export const STORED_MAX_BYTES = 256 * 1024 * 1024;
 /** The code of a write that is refused because of it. */
 export const STORAGE_FULL_CODE = '53100';
+/** The code of a write that is refused because the user has written the bytes of a minute. */
+export const WRITE_LIMIT_CODE = '53400';
 
 /** Maximum UTF-16 length of the line typed on the landing page, which becomes the first item of the first log. */
 export const FIRST_LINE_MAX_LENGTH = 500;

@@ -13,7 +13,7 @@ import {
   readStoredLog,
   today,
 } from '../support/journal.ts';
-import { expect, test } from '../support/test.ts';
+import { expect, inBothThemes, test } from '../support/test.ts';
 import type { Request } from '@playwright/test';
 
 const isWrite = (request: Request): boolean => request.url().includes('/rest/v1/') && request.method() !== 'GET';
@@ -130,6 +130,34 @@ test.describe('while the server cannot be reached', () => {
     await context.setOffline(false);
     await expect(editor(page)).toBeVisible();
   });
+});
+
+test('a user who has written the limit of a minute reads so, and that the text is safe, and it is sent later', async ({
+  page,
+  signUp,
+  request,
+  expectAccessible,
+}) => {
+  await signUp(page);
+  const session = await sessionOf(page);
+  const entries = '**/rest/v1/entries*';
+  await page.route(entries, (route) =>
+    route.request().method() === 'GET'
+      ? route.fallback()
+      : route.fulfill({
+          status: 429,
+          headers: { 'Retry-After': '1' },
+          json: { code: '53400', message: 'Too much', details: null, hint: null },
+        }),
+  );
+  await page.keyboard.type('too much');
+  await expect(status(page, 'Not saved yet – you have written your limit for this minute')).toBeVisible();
+  await expect(status(page, 'Your text is safe in this browser and is sent in a minute.')).toBeVisible();
+  await inBothThemes(page, expectAccessible);
+  await page.unroute(entries);
+  await expectSaved(page);
+  await expect(page.getByText('Your text is safe')).toBeHidden();
+  expect(await readStoredLog(request, session, today())).toBe(log('too much'));
 });
 
 test('a log with elements that the editor does not support is shown read-only', async ({ page, signUp }) => {

@@ -31,6 +31,7 @@ function wire(answers: Response | Error | (Response | Error)[], user: string | n
   const requests: { url: string; init: RequestInit }[] = [];
   const refused = vi.fn();
   const locked = vi.fn();
+  const limits: boolean[] = [];
   vi.stubGlobal('navigator', { onLine: true });
   vi.stubGlobal('fetch', async (url: string, init: RequestInit) => {
     requests.push({ url, init });
@@ -47,7 +48,9 @@ function wire(answers: Response | Error | (Response | Error)[], user: string | n
       return response;
     },
   }) as unknown as DataClient;
-  return { transport: createEntryTransport(data, 'ada', locked), requests, refused, locked };
+  const onWritten = (isLimited: boolean) => void limits.push(isLimited);
+  const transport = createEntryTransport(data, 'ada', { onLocked: locked, onWritten });
+  return { transport, requests, refused, locked, limits };
 }
 
 const json = (body: unknown, status = 200) => new Response(JSON.stringify(body), { status });
@@ -253,6 +256,15 @@ describe('writing', () => {
     [503, '', { kind: 'unreachable' }],
   ])('%i %s', async (status, code, outcome) => {
     expect(await wire(error(status, code)).transport.update(DATE, 'a', VERSION)).toEqual(outcome);
+  });
+
+  test('says whether the bytes of a minute are used up, after every write', async () => {
+    const { transport, limits } = wire([error(429, '53400'), error(429, ''), error(429, '53400'), json([ROW])]);
+    await transport.insert(DATE, 'a', 'r');
+    await transport.update(DATE, 'a', VERSION);
+    await transport.remove(DATE, VERSION);
+    await transport.update(DATE, 'a', VERSION);
+    expect(limits).toEqual([true, false, true, false]);
   });
 
   test('an old day that the database refuses is locked', async () => {

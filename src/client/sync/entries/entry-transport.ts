@@ -1,7 +1,7 @@
 /** Reads and writes days through /rest/v1, and maps each response to one of the saver's outcomes. */
 import type { PostgrestSingleResponse } from '@supabase/postgrest-js';
 import { earliestCurrentDay, earliestToday, latestToday, type Day } from '#domain/day/day.ts';
-import { ENTRY_MAX_BYTES, STORAGE_FULL_CODE } from '#domain/log/entry.ts';
+import { ENTRY_MAX_BYTES, STORAGE_FULL_CODE, WRITE_LIMIT_CODE } from '#domain/log/entry.ts';
 import { withDateHeader, withoutDateHeader } from '#domain/log/entry-html.ts';
 import { isLocked, isPremium } from '#domain/plan/plan.ts';
 import type { DataClient } from '#client/lib/api/data-client.ts';
@@ -64,8 +64,10 @@ function failure(answer: { status: number; error: { code: string } | null }, dat
   return { kind: 'refused', reason: `the server refused it (${error.code})` };
 }
 
+type WriteAnswer = PostgrestSingleResponse<Omit<Row, 'content'>[]>;
+
 /** A response without a row means that the condition on the version failed or that the plan locks the day. */
-function writeOutcome(answer: PostgrestSingleResponse<Omit<Row, 'content'>[]>, date: Day): WriteOutcome {
+function writeOutcome(answer: WriteAnswer, date: Day): WriteOutcome {
   if (!Array.isArray(answer.data))
     return answer.error?.code === DUPLICATE_KEY ? { kind: 'changed' } : failure(answer, date);
   const row = answer.data[0];
@@ -73,8 +75,18 @@ function writeOutcome(answer: PostgrestSingleResponse<Omit<Row, 'content'>[]>, d
   return { kind: 'stored', id: row.id, revision: row.revision, savedAt: Date.parse(row.updated_at) };
 }
 
-/** Calls `onLocked` for every day that turns out to be locked: the plan known to the page may be stale. */
-export function createEntryTransport(data: DataClient, userId: string, onLocked: () => void): EntryTransport {
+type Listeners = {
+  /** A day turns out to be locked: the plan known to the page may be stale. */
+  onLocked: () => void;
+  /** A write is answered. `isLimited`: the user has used up the bytes of a minute. */
+  onWritten: (isLimited: boolean) => void;
+};
+
+export function createEntryTransport(
+  data: DataClient,
+  userId: string,
+  { onLocked, onWritten }: Listeners,
+): EntryTransport {
   /**
    * One request to the table. `report` adds to its outcome what the headers say, which the client of the API does not
    * return.
@@ -89,6 +101,10 @@ export function createEntryTransport(data: DataClient, userId: string, onLocked:
     });
     return {
       fetch,
+      reportWrite(answer: WriteAnswer, date: Day): WriteOutcome {
+        onWritten(answer.error?.code === WRITE_LIMIT_CODE);
+        return this.report(writeOutcome(answer, date));
+      },
       entries: data.from('entries', { fetch }),
       report<Outcome extends ReadOutcome | WriteOutcome>(outcome: Outcome): Outcome {
         if (outcome.kind === 'locked') onLocked();
@@ -141,29 +157,29 @@ export function createEntryTransport(data: DataClient, userId: string, onLocked:
     },
 
     async insert(date, html, id) {
-      const { entries, report } = createRequest();
+      const request = createRequest();
       const row = { ...ofUser, id, date, content: withDateHeader(date, html) };
-      return report(writeOutcome(await entries.insert(row).select(VERSION), date));
+      return request.reportWrite(await request.entries.insert(row).select(VERSION), date);
     },
 
     async update(date, html, { id, revision }) {
-      const { entries, report } = createRequest();
+      const request = createRequest();
       const changes = { content: withDateHeader(date, html) };
-      const answer = await entries
+      const answer = await request.entries
         .update(changes)
         .match({ ...ofUser, date, id, revision })
         .select(VERSION);
-      return report(writeOutcome(answer, date));
+      return request.reportWrite(answer, date);
     },
 
     async remove(date, { id, revision }) {
-      const { entries, report } = createRequest();
-      const answer = await entries
+      const request = createRequest();
+      const answer = await request.entries
         .delete()
         .match({ ...ofUser, date, id, revision })
         .select(VERSION);
-      const outcome = writeOutcome(answer, date);
-      return outcome.kind === 'stored' ? { kind: 'removed' } : report(outcome);
+      const outcome = request.reportWrite(answer, date);
+      return outcome.kind === 'stored' ? { kind: 'removed' } : outcome;
     },
   };
 }

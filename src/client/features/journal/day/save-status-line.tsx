@@ -2,7 +2,14 @@
 import { useSyncExternalStore } from 'react';
 import { dayLabel, type Day } from '#domain/day/day.ts';
 import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
-import { isAlarming, isAnnounced, KEEP_TAB_OPEN, statusText, type SaveStatus } from '#client/sync/save-status.ts';
+import {
+  isAlarming,
+  isAnnounced,
+  KEEP_TAB_OPEN,
+  keptText,
+  statusText,
+  type SaveStatus,
+} from '#client/sync/save-status.ts';
 import { useUpgrade } from '#client/lib/plan/use-upgrade.ts';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import styles from './save-status-line.module.css';
@@ -21,6 +28,8 @@ type SaveStatusLineProps = {
 
 export function SaveStatusLine({ saver, status, isSafe, canUpgrade = true }: SaveStatusLineProps) {
   const upgrade = useUpgrade();
+  const { writeLimit } = useJournal();
+  const isLimited = useSyncExternalStore(writeLimit.subscribe, writeLimit.isReached);
   return (
     <div className={styles.line}>
       {/* A screen reader announces only the result of a save. */}
@@ -31,10 +40,10 @@ export function SaveStatusLine({ saver, status, isSafe, canUpgrade = true }: Sav
         data-alarm={isAlarming(status)}
         data-kind={status.kind}
       >
-        {statusText(status, Date.now())}
+        {statusText(status, Date.now(), isLimited)}
       </p>
-      <p className={styles.warning} role="status">
-        {!isSafe && KEEP_TAB_OPEN}
+      <p className={isSafe ? styles.kept : styles.warning} role="status">
+        {isSafe ? keptText(status, isLimited) : KEEP_TAB_OPEN}
       </p>
       {RETRYABLE_KINDS.includes(status.kind) && (
         <button type="button" className={styles.button} onClick={() => saver.retry()}>
