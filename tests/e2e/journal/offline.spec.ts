@@ -2,7 +2,7 @@
 import type { BrowserContext, Page } from '@playwright/test';
 import { dayLabel as labelOf } from '#domain/day/day.ts';
 import { test } from '../support/coach.ts';
-import { dayLabel, daysAgo, items, log, status } from '../support/journal.ts';
+import { dayLabel, daysAgo, editor, items, log, status } from '../support/journal.ts';
 import { expect } from '../support/test.ts';
 
 const APIS = /\/(rest|functions)\/v1\//;
@@ -90,4 +90,20 @@ test('old days, dates, Find and the last review come from this device, and leave
     await expect(status(page, "We couldn't load your plan.")).toBeVisible();
     await expect(kept).toHaveCount(0);
   });
+});
+
+test('a journal without a server says in one line that the text is not saved', async ({ page, context, signUp }) => {
+  await signUp(page);
+  await rejectAnswers(context);
+  await page.reload();
+  await editor(page).click();
+  await page.keyboard.type('kept');
+  await expect(status(page, 'Not saved – retrying')).toBeVisible();
+  await page.getByRole('button', { name: 'Open menu' }).click();
+  const unread = page.getByText("We couldn't load your plan.");
+  // The menu says so once the page has given up.
+  await expect(unread.first()).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(status(page, 'Not saved – retrying')).toBeVisible();
+  await expect(unread).toHaveCount(0);
 });

@@ -154,11 +154,43 @@ test.describe('a plan that cannot be loaded', () => {
     await expectAccessible(page);
     release();
     await expect(page.getByText('This day opens as soon as your plan is known.')).toBeVisible();
+    // One message.
+    await expect(page.getByRole('main').getByRole('status').filter({ hasText: /\S/ })).toHaveText(
+      `${UNREAD} This day opens as soon as your plan is known.`,
+    );
     await expect(page.getByText('This log is locked.')).toHaveCount(0);
-    await page.unroute(PROFILE);
+    // The page asks by itself too, so the answer comes after the click.
+    const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+    await page.route(PROFILE, (route) => answered.then(() => route.continue()));
     await page.getByRole('button', { name: 'Refresh Profile' }).click();
+    answer();
     await expectToast(page, 'Profile refreshed successfully!');
     await expect(items(page)).toHaveText(['long ago']);
+  });
+
+  test('is not mentioned below a day that is loading or could not be loaded', async ({ page, signUp }) => {
+    await fail(page);
+    const ENTRIES = '**/rest/v1/entries*';
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    await page.route(ENTRIES, async (route) => {
+      await released;
+      await route.fulfill({ status: 503, json: {} });
+    });
+    await signUp(page, { path: `/journal?date=${daysAgo(3)}` });
+    await expect(page.getByText(UNREAD)).toBeAttached();
+    await expect(page.getByText('Loading entry...')).toBeAttached();
+    await expect(page.getByText(UNREAD)).toBeHidden();
+    release();
+    await expect(page.getByRole('heading', { name: 'This day could not be loaded.' })).toBeVisible();
+    await expect(page.getByText('Loading entry...')).toHaveCount(0);
+    await expect(page.getByText(UNREAD)).toBeHidden();
+    await page.unroute(ENTRIES);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await expect(editor(page)).toBeVisible();
+    await expect(page.getByText(UNREAD)).toBeVisible();
+    // No event tells that the server answers again, and the page has had no idle time.
+    await page.unroute(PROFILE);
+    await expect(page.getByText(UNREAD)).toBeHidden({ timeout: 15_000 });
   });
 
   test('is requested again after two seconds before the page says so', async ({ page, signUp }) => {

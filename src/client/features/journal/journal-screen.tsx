@@ -124,15 +124,18 @@ function usePrefetch(date: Day | null, today: Day, premium: boolean): void {
 /** Most pages never show it. */
 const planNotice = lazyChunk(async () => (await import('./plan-notice.tsx')).PlanNotice);
 
+const OPENS_LATER = 'This day opens as soon as your plan is known.';
+
 /**
  * A missing or unavailable profile adds a notice and does not replace the day. The notice appears late, so it is below
  * the day: above it would shift the text while the user writes. Without a profile row the free plan applies; without an
- * answer only days of the free plan are shown.
+ * answer only days of the free plan are shown. The styles hide the notice below a day that is loading or not loaded.
  */
 function ProfileGate({ isReady, children }: { isReady: boolean; children: ReactNode }) {
   const { profileState } = useSession();
   const [, setHasNotice] = useState(false);
   const isUnknown = profileState === 'missing' || profileState === 'unavailable';
+  const isWaiting = !isReady && profileState === 'unavailable';
   useEffect(() => {
     // Best effort: the plan is requested again without the notice, too.
     if (isUnknown) void tryLoad(planNotice.load).then(setHasNotice);
@@ -140,14 +143,15 @@ function ProfileGate({ isReady, children }: { isReady: boolean; children: ReactN
   return (
     <>
       {isReady && children}
-      {isUnknown && <planNotice.View />}
-      {!isReady && profileState !== 'missing' && (
+      {isUnknown && <planNotice.View waiting={isWaiting ? OPENS_LATER : null} />}
+      {isWaiting && !planNotice.isLoaded() && (
+        <p className={styles.plan} role="status">
+          {OPENS_LATER}
+        </p>
+      )}
+      {!isReady && profileState === 'loading' && (
         <div className={styles.wait}>
-          {profileState === 'unavailable' ? (
-            <p role="status">This day opens as soon as your plan is known.</p>
-          ) : (
-            <LoadingText text="Loading Journal..." />
-          )}
+          <LoadingText text="Loading Journal..." />
         </div>
       )}
     </>

@@ -1,5 +1,6 @@
 /** The notice below the day while the plan is unknown. */
 import { useSyncExternalStore } from 'react';
+import { useEntryDates } from '#client/sync/entries/entry-dates.ts';
 import { PlanUnavailable } from '#client/ui/plan/plan-placeholder.tsx';
 import styles from './journal.module.css';
 
@@ -12,13 +13,18 @@ function subscribeToConnection(listener: () => void): () => void {
   };
 }
 
-/** Hidden while the browser is offline: the user knows why, can do nothing, and would read it below every log. */
-export function PlanNotice() {
+/** `waiting`: said in the place of a day that opens with the plan; null below an open day. */
+type PlanNoticeProps = { waiting: string | null };
+
+/**
+ * Below an open day it is hidden while the browser is offline, or the server answers nothing else either: the status line
+ * says why, the user can do nothing, and would read it below every log.
+ */
+export function PlanNotice({ waiting }: PlanNoticeProps) {
   const isOnline = useSyncExternalStore(subscribeToConnection, () => navigator.onLine);
-  if (!isOnline) return null;
+  const { isError: isUnreachable } = useEntryDates();
+  if (waiting === null && (!isOnline || isUnreachable)) return null;
   return (
-    <div className={styles.plan}>
-      <PlanUnavailable />
-    </div>
+    <div className={styles.plan}>{isOnline ? <PlanUnavailable more={waiting} /> : <p role="status">{waiting}</p>}</div>
   );
 }

@@ -21,9 +21,10 @@ export function PlanPlaceholder() {
 
 /**
  * The notice and refresh button for a plan that could not be read and for a missing profile row. Shows a failed refresh
- * inline, a successful one as a toast, because this component disappears once the plan is known.
+ * inline, a successful one as a toast, because this component disappears once the plan is known. `more`: what else the user
+ * should know.
  */
-export function PlanUnavailable() {
+export function PlanUnavailable({ more = null }: { more?: string | null }) {
   const { profileState, refreshProfile } = useSession();
   const toast = useToast();
   const [busy, setBusy] = useState(false);
@@ -43,6 +44,7 @@ export function PlanUnavailable() {
           : profileState === 'missing'
             ? 'Refreshing profile...'
             : "We couldn't load your plan. Your logs and your plan are safe."}
+        {more && ` ${more}`}
       </p>
       <Button onClick={refresh} busy={busy} busyLabel="Refreshing...">
         Refresh Profile
