@@ -715,6 +715,7 @@ create table public.import_days (
   change text not null,
   earlier_coach jsonb,
   written_at timestamp with time zone not null default now(),
+  program text,
   constraint import_days_known_change CHECK ((change = ANY (ARRAY['added'::text, 'filled'::text, 'replaced'::text, 'feedback'::text]))),
   constraint import_days_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
   constraint import_days_pkey PRIMARY KEY (user_id, import_id, date)

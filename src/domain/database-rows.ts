@@ -2,7 +2,7 @@
  * Written by `npm run schema` from the migrations, never edited: the rows of all tables and views as the server reads them.
  * A view's columns count as not null. A check of a list of texts is a union.
  */
-// 0e3ed76c14efca82f2f747b69702f95efa93ec7b50b109a546a3bf954438b30b
+// 397dd34eb07cf557dc21739d4f65ab3609b74c7256087b63d508d662e0477390
 import type { Day } from './day/day.ts';
 
 export type Rows = {
@@ -354,6 +354,7 @@ export type Rows = {
     change: 'added' | 'filled' | 'replaced' | 'feedback';
     earlier_coach: unknown;
     written_at: Date;
+    program: string | null;
   };
   kept_reviews: {
     user_id: string;

@@ -75,7 +75,7 @@ test('a Dabbler imports days of any age, sees how many wait, and undoes the whol
 
   await test.step('the undo of the whole import', async () => {
     const past = page.getByRole('list', { name: 'Earlier imports' });
-    await expect(past).toContainText(/^3 days imported on \w+ \d+, \d{4} at \d+:\d{2}/);
+    await expect(past).toContainText(/^3 days from jrnl imported on \w+ \d+, \d{4} at \d+:\d{2}/);
     await past.getByRole('button', { name: 'Undo Import' }).click();
     await expect(page.getByRole('button', { name: 'Undo 3 Days' })).toBeFocused();
     await inBothThemes(page, expectAccessible);

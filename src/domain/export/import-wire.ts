@@ -28,7 +28,11 @@ export type ImportAnswer = { success: true; outcomes: ImportOutcome[] } | { succ
 /** The number of a user's imports that can be undone, for `VERSION_DAYS` (log/entry-version.ts). */
 export const MAX_UNDOABLE_IMPORTS = 5;
 
-export type PastImport = { id: string; writtenAt: string; days: number };
+/** `program`: null if the client did not say. */
+export type PastImport = { id: string; writtenAt: string; days: number; program: string | null };
+
+/** In UTF-16 code units. A longer name is cut. */
+export const MAX_PROGRAM_LENGTH = 100;
 export type ImportListAnswer = { success: true; imports: PastImport[] } | { success: false; error: string };
 
 /** `kept`: days that changed since the import and stay as they are. The client repeats the call until none remains. */

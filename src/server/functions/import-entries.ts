@@ -1,5 +1,5 @@
 /**
- * `import-entries` {importId, entries}: writes days of imported files (docs/decisions/0012), on every plan. Logs are
+ * `import-entries` {importId, program, entries}: writes days of imported files (docs/decisions/0012), on every plan. Logs are
  * written as the user, under the same policies as every save. Days that the plan does not open are inserted as the
  * service: only for that user, and only where the day has no log. The coach's columns, which clients cannot write, are
  * written as the service too: only in rows of that user whose log this request has written.
@@ -14,10 +14,12 @@ import { setImmediate } from 'node:timers/promises';
 import type { Context } from 'hono';
 import { isBefore, latestToday, type Day } from '#domain/day/day.ts';
 import type { Version } from '#domain/log/entry.ts';
+import { withoutControls } from '#domain/log/entry-html.ts';
 import { isEmptyLog } from '#domain/log/entry-text.ts';
 import type { ImportedDay, Refusal } from '#domain/export/exported-entry.ts';
 import {
   IMPORT_MAX_ENTRIES,
+  MAX_PROGRAM_LENGTH,
   MAX_UNDOABLE_IMPORTS,
   type ImportAnswer,
   type ImportOutcome,
@@ -105,8 +107,8 @@ const FORGET_OLD_IMPORTS = `
 
 /** A repeated request finds its rows. A day is written twice by one import if it was deleted between. */
 const RECORD_DAYS = `
-  insert into public.import_days (user_id, import_id, date, entry_id, revision, change, earlier_coach)
-  select $1::uuid, $2::uuid, sent.date, sent.id, sent.revision, sent.change, sent.coach
+  insert into public.import_days (user_id, import_id, date, entry_id, revision, change, earlier_coach, program)
+  select $1::uuid, $2::uuid, sent.date, sent.id, sent.revision, sent.change, sent.coach, $4
     from json_to_recordset($3::json) as sent(date date, id uuid, revision integer, change text, coach jsonb)
   on conflict (user_id, import_id, date) do update
     set entry_id = excluded.entry_id, revision = excluded.revision, change = excluded.change,
@@ -128,15 +130,17 @@ export function importEntries({ database, clock, limiters, writeQuota }: ImportD
 
   return async function importDays(context: Context<AppEnv>, { identity, userId }: SignedInCaller): Promise<Response> {
     writeQuota.check(userId);
-    const { entries, importId = null } = await readBody(context);
+    const { entries, importId = null, program = null } = await readBody(context);
     if (!Array.isArray(entries) || entries.length === 0 || entries.length > IMPORT_MAX_ENTRIES) {
       throw new FunctionError(400, `Send one to ${IMPORT_MAX_ENTRIES} entries.`);
     }
     if (importId !== null && !isImportId(importId)) {
       throw new FunctionError(400, 'The importId must be a UUID.');
     }
+    if (program !== null && typeof program !== 'string') throw new FunctionError(400, 'The program must be a text.');
     const user = database.asUser(identity);
     const service = database.asService('import of a user');
+    const programName = program && withoutControls(program).toWellFormed().slice(0, MAX_PROGRAM_LENGTH).toWellFormed();
     let release: (() => void) | null = null;
     try {
       release = await limiter.acquire();
@@ -229,7 +233,7 @@ export function importEntries({ database, clock, limiters, writeQuota }: ImportD
       });
       if (rows.length === 0) return;
       await service.statement(FORGET_OLD_IMPORTS, [userId, id]);
-      await service.statement(RECORD_DAYS, [userId, id, JSON.stringify(rows)]);
+      await service.statement(RECORD_DAYS, [userId, id, JSON.stringify(rows), programName]);
     }
   };
 }

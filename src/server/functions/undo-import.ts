@@ -23,7 +23,7 @@ import type { Limiters } from '../load/limiters.ts';
 const DAYS_PER_CALL = 50;
 
 const LIST = `
-  select import_id as id, min(written_at) as "writtenAt", count(*)::int as days
+  select import_id as id, min(written_at) as "writtenAt", count(*)::int as days, max(program) as program
     from public.import_days where user_id = $1 group by import_id order by max(written_at) desc, import_id`;
 
 const TAKE = `

@@ -30,7 +30,7 @@ const importDays = async (person: Person, importId: string, ...entries: object[]
   (await call<{ outcomes: unknown }>(person, 'import-entries', { importId, entries })).outcomes;
 const undo = (person: Person, importId: string) => call<unknown>(person, 'undo-import', { importId });
 const listed = async (person: Person) =>
-  (await call<{ imports: { id: string; days: number }[] }>(person, 'list-imports', {})).imports;
+  (await call<{ imports: { id: string; days: number; program: string | null }[] }>(person, 'list-imports', {})).imports;
 
 /** All rows of a user as the owner of the tables sees them. */
 const stored = async ({ id }: Person): Promise<unknown[]> =>
@@ -82,6 +82,28 @@ test('writes the locked days of a free user, who can read none of them', async (
   const found = await world.request(ana, 'POST', '/functions/v1/find-entries', { body: { query: 'locked' } });
   expect(found.text).not.toContain('away');
   expect(await stored(ben)).toEqual([{ date: OPEN, text: 'of another user' }]);
+});
+
+test('lists an import with the program that it came from', async () => {
+  const { ana, ben } = world;
+  const entry = (date: string) => [{ date, content: '<p>a</p>' }];
+  const [named, long, unnamed] = [randomUUID(), randomUUID(), randomUUID()];
+  await call(ana, 'import-entries', { importId: named, program: 'Day One', entries: entry(daysAgo(1)) });
+  await call(ana, 'import-entries', { importId: named, program: 'Day One', entries: entry(daysAgo(2)) });
+  await call(ana, 'import-entries', {
+    importId: long,
+    program: `\u0000${'x'.repeat(99)}😀`,
+    entries: entry(daysAgo(3)),
+  });
+  await call(ana, 'import-entries', { importId: unnamed, entries: entry(daysAgo(4)) });
+  expect((await listed(ana)).map(({ id, days, program }) => ({ id, days, program }))).toEqual([
+    { id: unnamed, days: 1, program: null },
+    { id: long, days: 1, program: `${'x'.repeat(99)}\ufffd` },
+    { id: named, days: 2, program: 'Day One' },
+  ]);
+  expect(await listed(ben)).toEqual([]);
+  const body = { importId: named, program: 7, entries: entry(daysAgo(5)) };
+  expect((await world.request(ana, 'POST', '/functions/v1/import-entries', { body })).status).toBe(400);
 });
 
 test('overwrites no locked log of a free user, with or without its version', async () => {

@@ -168,11 +168,11 @@ function PastImports({ onUndo }: { onUndo: (importId: string) => void }) {
   if (imports.length === 0) return null;
   return (
     <ul className={styles.past} aria-label="Earlier imports">
-      {imports.map(({ id, writtenAt, days }) => (
+      {imports.map(({ id, writtenAt, days, program }) => (
         <li key={id}>
           <span>
-            {pluralize(days, 'day')} imported on {dateLabel(dayOf(new Date(writtenAt)))} at{' '}
-            {clockTime(new Date(writtenAt))}
+            {pluralize(days, 'day')} {program !== null && <>from {program} </>}imported on{' '}
+            {dateLabel(dayOf(new Date(writtenAt)))} at {clockTime(new Date(writtenAt))}
           </span>
           <UndoButton days={days} onUndo={() => onUndo(id)} />
         </li>

@@ -176,7 +176,7 @@ export function createImportRun({ plan, choiceOf, importId, call, reader, wait =
     onProgress: (progress: RunProgress) => void,
   ): Promise<boolean> {
     const entries = tasks.map(({ entry }) => entry);
-    const send = () => call('import-entries', { importId, entries });
+    const send = () => call('import-entries', { importId, program: plan.program, entries });
     const answer = await sendPatiently(send, { done, total }, { signal, onProgress, wait });
     if (answer.status === 413 && answer['code'] !== STORAGE_FULL_CODE) {
       if (tasks.length > 1) return false;
