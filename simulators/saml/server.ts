@@ -55,7 +55,7 @@ export async function createSamlApp({
   opening.catch(() => undefined);
 
   const app = new Hono();
-  /** The body with which an administrator registers this provider (docs/specification/wire.md 33). */
+  /** The body with which an administrator registers this provider (docs/specification/api.md 33). */
   app.get(`${BASE_PATH}/registration`, async (context) =>
     context.json({
       type: 'saml',

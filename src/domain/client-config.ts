@@ -1,4 +1,4 @@
-/** The body of `/config.json`, so that one build serves every installation (docs/specification/wire.md 1). */
+/** The body of `/config.json`, so that one build serves every installation (docs/specification/api.md 1). */
 export type ClientConfig = {
   /** Origin of the auth, data and functions API; an empty string means the page's own origin. */
   apiUrl: string;

@@ -152,7 +152,7 @@ const ROUTES: readonly Route[] = [
   route('GET /health', { caller: 'guest' }, health),
   route('GET /.well-known/jwks.json', { caller: 'guest' }, jwks),
 
-  // Administration (docs/specification/wire.md 33)
+  // Administration (docs/specification/api.md 33)
   route('GET /admin/users', { caller: 'service' }, lazy(users, 'listUsers')),
   route('POST /admin/users', { caller: 'service', body: 'json' }, lazy(users, 'createUserByAdmin')),
   route('GET /admin/users/:userId', { caller: 'service', ids: USER_ID }, lazy(users, 'showUserToAdmin')),

@@ -23,7 +23,7 @@ import { isLoopback, isPrivateNetworkHost } from './private-network.ts';
 import { Secret } from './secret.ts';
 import { SettingsReader } from './settings-reader.ts';
 
-/** Identifies browser clients; public by design and grants nothing (docs/specification/wire.md 1). */
+/** Identifies browser clients; public by design and grants nothing (docs/specification/api.md 1). */
 export const PUBLISHABLE_KEY = 'sb_publishable_hustle_forge';
 
 export type Config = DatabaseSettings & {

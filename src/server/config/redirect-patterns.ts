@@ -1,5 +1,5 @@
 /**
- * The patterns of AUTH_REDIRECT_URLS, matched by component against a parsed URL (docs/specification/wire.md 6).
+ * The patterns of AUTH_REDIRECT_URLS, matched by component against a parsed URL (docs/specification/api.md 6).
  *
  * Threat: matching a pattern against the whole text fails where a browser parses the text differently:
  * `http://localhost:3000@evil.example` begins like a local address, and `https://good.example.evil.example` like a

@@ -1,5 +1,5 @@
 /**
- * The catalogue of the data API's errors (docs/specification/wire.md 21). Five-character codes are PostgreSQL
+ * The catalogue of the data API's errors (docs/specification/api.md 21). Five-character codes are PostgreSQL
  * SQLSTATEs, used where the API rejects what the database would reject too.
  */
 import { VERSION_DAYS } from '#domain/log/entry-version.ts';
@@ -94,7 +94,7 @@ export function dataError(code: DataErrorCode, overrides: ErrorOverrides = {}): 
   return new DataError(status, code, message ?? entry.message, details, hint, retryAfterSeconds);
 }
 
-// Maps errors of the database to answers of the data API (docs/specification/wire.md 21).
+// Maps errors of the database to answers of the data API (docs/specification/api.md 21).
 
 /** Bad data, or a broken constraint. */
 const isOfDataClass = (code: string): boolean => /^2[23]/.test(code);

@@ -1,6 +1,6 @@
 /**
  * Parses the headers that control a response of the data API: `Prefer`, `Accept`, `Range` and the schema
- * (docs/specification/wire.md 19).
+ * (docs/specification/api.md 19).
  */
 import type { HonoRequest } from 'hono';
 import { dataError } from './errors.ts';

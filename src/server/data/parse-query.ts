@@ -1,5 +1,5 @@
 /**
- * Parses and validates the query string of a data request (docs/specification/wire.md 19). Pure. Names are resolved to
+ * Parses and validates the query string of a data request (docs/specification/api.md 19). Pure. Names are resolved to
  * the objects of the allow-list, values stay texts.
  */
 import { dataError, type DataError } from './errors.ts';
@@ -133,7 +133,7 @@ export function findWritableColumn(table: ExposedTable, name: string): Column {
 }
 
 // Parses the filters of a query string: `date=gte.2026-01-01`, `id=in.(a,b)`, `or=(date.eq.x,and(...))`
-// (docs/specification/wire.md 19).
+// (docs/specification/api.md 19).
 //
 // Threat: SQL injection. Values are never interpreted; they become parameters of the statement. Names are resolved to
 // the objects of the allow-list, so no text of the request reaches SQL as a column or an operator.

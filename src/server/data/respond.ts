@@ -1,4 +1,4 @@
-/** Builds the responses of the data API: status, `Content-Range` and body (docs/specification/wire.md 20 and 21). */
+/** Builds the responses of the data API: status, `Content-Range` and body (docs/specification/api.md 20 and 21). */
 import { dataError, type DataError } from './errors.ts';
 import type { ExposedTable } from './exposed-tables.ts';
 import { JSON_OBJECT } from './parse-headers.ts';

@@ -1,6 +1,6 @@
 /**
  * The routes of the data API: the subset of PostgREST that postgrest-js needs, for the tables of `exposed-tables.ts`
- * (docs/specification/wire.md 19).
+ * (docs/specification/api.md 19).
  *
  * parse -> sanitize -> one statement as the caller -> respond. PostgreSQL decides about access (row-level security,
  * column grants). Only one of its rules is repeated here, to reject before the work: a guest cannot write.

@@ -46,7 +46,7 @@ export async function sanitizeRows(
   return { columns, rows: sanitized };
 }
 
-// Accepts dates on the data API only as `YYYY-MM-DD` (docs/specification/wire.md 19).
+// Accepts dates on the data API only as `YYYY-MM-DD` (docs/specification/api.md 19).
 //
 // PostgreSQL also accepts `yesterday`, `now`, `20260101` and `January 8, 1999`. The meaning of such forms can depend on
 // the session's time zone and DateStyle, so one request could mean different days, and a typo could become a valid day.

@@ -1,6 +1,6 @@
 /**
  * Server functions, `POST /functions/v1/<name>`, as supabase-js `functions.invoke` calls them
- * (docs/specification/wire.md 22); those of `GET_FUNCTIONS` are called with GET. The caller is authenticated before a
+ * (docs/specification/api.md 22); those of `GET_FUNCTIONS` are called with GET. The caller is authenticated before a
  * function runs.
  */
 import { Hono, type Context } from 'hono';

@@ -1,5 +1,5 @@
 /**
- * The rate limits of the deletion of an account and of the archive (docs/specification/wire.md 34,
+ * The rate limits of the deletion of an account and of the archive (docs/specification/api.md 34,
  * docs/specification/accounts.md 12).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

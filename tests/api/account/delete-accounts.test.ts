@@ -1,5 +1,5 @@
 /**
- * The job that deletes accounts leaves neither data of the user nor money (docs/specification/wire.md 34,
+ * The job that deletes accounts leaves neither data of the user nor money (docs/specification/api.md 34,
  * docs/specification/accounts.md 12).
  */
 import { randomUUID } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
  * A user's own sessions, the proof that the account asks for, the archive, and a deletion until it is due
- * (docs/specification/wire.md 34, docs/specification/accounts.md 12).
+ * (docs/specification/api.md 34, docs/specification/accounts.md 12).
  */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';

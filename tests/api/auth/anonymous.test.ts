@@ -1,4 +1,4 @@
-/** Anonymous sign-in and its conversion to a permanent account (docs/specification/wire.md 8 and 12). */
+/** Anonymous sign-in and its conversion to a permanent account (docs/specification/api.md 8 and 12). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PASSWORD, tokenHashIn, newAddress, startAuthWorld, type AuthWorld } from './fixture.ts';
 

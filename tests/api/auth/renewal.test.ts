@@ -1,4 +1,4 @@
-/** Renewing a session: rotation, concurrent tabs, lost responses and stolen tokens (docs/specification/wire.md 10). */
+/** Renewing a session: rotation, concurrent tabs, lost responses and stolen tokens (docs/specification/api.md 10). */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fuzzBudget } from '../../support/fuzz-budget.ts';

@@ -1,6 +1,6 @@
 /**
  * Two and more clients of one account in any order of renewals, lost answers, factors, sign-outs, password changes and
- * deletions, compared with a model of the sessions (docs/specification/wire.md 10, 11, 12, 31 and 34).
+ * deletions, compared with a model of the sessions (docs/specification/api.md 10, 11, 12, 31 and 34).
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';

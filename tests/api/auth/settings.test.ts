@@ -1,4 +1,4 @@
-/** GET /settings (docs/specification/wire.md 17). */
+/** GET /settings (docs/specification/api.md 17). */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Signing up, in and out, with the real client and with raw requests (docs/specification/wire.md 8, 9, 11 and 12). */
+/** Signing up, in and out, with the real client and with raw requests (docs/specification/api.md 8, 9, 11 and 12). */
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PASSWORD, SESSION_FIELDS, newAddress, startAuthWorld, type AuthWorld, type WireBody } from './fixture.ts';

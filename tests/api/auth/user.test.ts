@@ -1,4 +1,4 @@
-/** The signed-in user's account and the authentication of protected routes (docs/specification/wire.md 5 and 12). */
+/** The signed-in user's account and the authentication of protected routes (docs/specification/api.md 5 and 12). */
 import { createHmac, createPublicKey } from 'node:crypto';
 import { SignJWT, generateKeyPair, importJWK, type JWTPayload } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * Tests what all routes of /auth/v1 have in common (docs/specification/wire.md 2, 3 and 17): error formats, bodies,
+ * Tests what all routes of /auth/v1 have in common (docs/specification/api.md 2, 3 and 17): error formats, bodies,
  * limits, keys, overload.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

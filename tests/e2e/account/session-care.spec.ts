@@ -1,6 +1,6 @@
 /**
  * The session in the browser: two tabs, sleep, wrong clocks, a server that cannot be reached or has ended the session,
- * and the events of a tab that gets the focus (docs/specification/wire.md 18).
+ * and the events of a tab that gets the focus (docs/specification/api.md 18).
  */
 import type { APIRequestContext, Page } from '@playwright/test';
 import type { Day } from '#domain/day/day.ts';

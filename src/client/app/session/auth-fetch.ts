@@ -1,5 +1,5 @@
 /**
- * Sends auth requests, with a solved captcha where the server requires one (docs/specification/wire.md 2). Drops
+ * Sends auth requests, with a solved captcha where the server requires one (docs/specification/api.md 2). Drops
  * `expires_at` from the answers: auth-js then counts a session's `expires_in` on the clock of this device, and a wrong
  * clock signs nobody out.
  */

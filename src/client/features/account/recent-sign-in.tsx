@@ -1,5 +1,5 @@
 /**
- * Applies changes that need a recent sign-in (docs/specification/wire.md 31). If the sign-in is older than a day, a
+ * Applies changes that need a recent sign-in (docs/specification/api.md 31). If the sign-in is older than a day, a
  * dialog asks for the second step or, without one, for a mailed code, and applies the change again.
  */
 import { useEffect, useRef, useState, type ReactNode } from 'react';

@@ -1,6 +1,6 @@
 /**
  * Requests about the user's own account for which auth-js has no method or no parameter: sessions, change of the address,
- * deletion and archive (docs/specification/wire.md 34), and with `useAuthRequest` factors, passkeys and identities.
+ * deletion and archive (docs/specification/api.md 34), and with `useAuthRequest` factors, passkeys and identities.
  */
 import { useMemo } from 'react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
@@ -38,7 +38,7 @@ export class RefusedError extends Error {
   }
 }
 
-/** Requests the API version whose errors have a `code` (docs/specification/wire.md 3). */
+/** Requests the API version whose errors have a `code` (docs/specification/api.md 3). */
 const WITH_CODES = { 'x-supabase-api-version': '2024-01-01' };
 
 async function readError(response: Response): Promise<ProviderError> {

@@ -1,5 +1,5 @@
 /**
- * Sign-ins and links that leave the page for a provider and return with a code (docs/specification/wire.md 24).
+ * Sign-ins and links that leave the page for a provider and return with a code (docs/specification/api.md 24).
  *
  * Threat (login CSRF): an attacker's code in a link signs the reader in to the attacker's account. The code is worth
  * nothing without its verifier, which only the browser that started the sign-in has.

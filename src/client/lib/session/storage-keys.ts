@@ -46,7 +46,7 @@ export const DATABASE_PREFIX = 'hustle-forge:';
 
 /**
  * The key that supabase-js uses, so that any Supabase client on this origin finds the session
- * (docs/specification/wire.md 18).
+ * (docs/specification/api.md 18).
  */
 export const sessionStorageKey = (apiUrl: string): string => `sb-${new URL(apiUrl).hostname.split('.')[0]}-auth-token`;
 

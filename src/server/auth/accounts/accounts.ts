@@ -165,7 +165,7 @@ export const EMAIL_APP_METADATA = { provider: 'email', providers: ['email'] } as
 
 /**
  * The data of an e-mail identity. As in Supabase, callers also copy it into the user's metadata
- * (docs/specification/wire.md 7).
+ * (docs/specification/api.md 7).
  */
 export const emailIdentityData = (userId: string, email: string, verified: boolean): JsonObject => ({
   email,

@@ -1,4 +1,4 @@
-/** Serializes a user as clients read it (docs/specification/wire.md 7). */
+/** Serializes a user as clients read it (docs/specification/api.md 7). */
 import type { Account, FactorRow, IdentityRow } from './accounts.ts';
 
 /** RFC 3339 in UTC. */

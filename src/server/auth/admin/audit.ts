@@ -1,4 +1,4 @@
-/** GET /admin/audit: the audit log, newest first, in the form of supabase/auth (docs/specification/wire.md 33). */
+/** GET /admin/audit: the audit log, newest first, in the form of supabase/auth (docs/specification/api.md 33). */
 import { sql, type RawBuilder } from 'kysely';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { AuditEntry, AuditEvent } from '../accounts/audit-log.ts';

@@ -1,6 +1,6 @@
 /**
  * POST /admin/generate_link and POST /invite: links that are handed over by an administrator, or mailed as an
- * invitation (docs/specification/wire.md 33).
+ * invitation (docs/specification/api.md 33).
  */
 import type { Context } from 'hono';
 import type { AsService } from '#server/database/database.ts';

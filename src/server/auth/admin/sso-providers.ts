@@ -1,4 +1,4 @@
-/** /admin/sso/providers: the SAML identity providers (docs/specification/wire.md 29 and 33). */
+/** /admin/sso/providers: the SAML identity providers (docs/specification/api.md 29 and 33). */
 import type { AsService } from '#server/database/database.ts';
 import { recordAuditEvent, type AuditEvent } from '../accounts/audit-log.ts';
 import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';

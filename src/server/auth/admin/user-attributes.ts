@@ -1,4 +1,4 @@
-/** Reads the body of `POST /admin/users` and `PUT /admin/users/{id}` (docs/specification/wire.md 33). */
+/** Reads the body of `POST /admin/users` and `PUT /admin/users/{id}` (docs/specification/api.md 33). */
 import type { JsonObject } from '#server/database/tables.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';

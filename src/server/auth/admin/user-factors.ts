@@ -1,5 +1,5 @@
 /**
- * /admin/users/{id}/factors and /passkeys: what a user has set up beside the password (docs/specification/wire.md 33).
+ * /admin/users/{id}/factors and /passkeys: what a user has set up beside the password (docs/specification/api.md 33).
  */
 import type { UserRow } from '../accounts/accounts.ts';
 import { factorJson } from '../accounts/user-json.ts';

@@ -1,4 +1,4 @@
-/** /admin/users: lists, creates, reads, changes and deletes accounts (docs/specification/wire.md 33). */
+/** /admin/users: lists, creates, reads, changes and deletes accounts (docs/specification/api.md 33). */
 import { randomUUID } from 'node:crypto';
 import { accountQuery, toAccount } from '../accounts/accounts.ts';
 import { userJson } from '../accounts/user-json.ts';

@@ -1,5 +1,5 @@
 /**
- * The pending change of a user's address (docs/specification/wire.md 13). The current and the new address each get a
+ * The pending change of a user's address (docs/specification/api.md 13). The current and the new address each get a
  * mail with a token of its own, and the change counts once both are confirmed. A user without an address confirms the
  * new one.
  *

@@ -45,7 +45,7 @@ type Issue = {
 
 /** Purposes whose message has a code only. */
 const WITHOUT_LINK: ReadonlySet<OneTimePurpose> = new Set(['reauthentication', 'sms', 'phone_change']);
-/** Marks the links of PKCE flows, whose redirects carry errors in the query too (docs/specification/wire.md 15). */
+/** Marks the links of PKCE flows, whose redirects carry errors in the query too (docs/specification/api.md 15). */
 const PKCE_PREFIX = 'pkce_';
 export const isPkceLink = (linkToken: string): boolean => linkToken.startsWith(PKCE_PREFIX);
 

@@ -1,5 +1,5 @@
 /**
- * POST /otp and POST /magiclink: sign in with a link or a code instead of a password (docs/specification/wire.md 25,
+ * POST /otp and POST /magiclink: sign in with a link or a code instead of a password (docs/specification/api.md 25,
  * 26).
  *
  * Threat: account enumeration. The account is looked up, and created, after the response. So the answer and its timing
@@ -81,7 +81,7 @@ async function findOrCreateUser(deps: AuthDeps, { email, data, createUser, reque
 }
 
 /**
- * Texts a code (docs/specification/wire.md 26).
+ * Texts a code (docs/specification/api.md 26).
  *
  * Threat: account enumeration. If the request may create an account, every number gets a code, and the answer can
  * report a failed text. Otherwise the account is looked up after the response, which is the same for every number. So it

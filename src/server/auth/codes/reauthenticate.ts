@@ -1,6 +1,6 @@
 /**
  * GET /reauthenticate: mails or texts a code. A session older than 24 hours needs the code to change the password or
- * the address with PUT /user (docs/specification/wire.md 12, 14, 26).
+ * the address with PUT /user (docs/specification/api.md 12, 14, 26).
  */
 import { updateUser, type UserRow } from '../accounts/accounts.ts';
 import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
@@ -37,7 +37,7 @@ function missingTargetError({ email, phone }: UserRow): AuthError {
     : new AuthError(422, 'phone_not_confirmed', 'Please verify your phone first.');
 }
 
-/** Reauthentication of a user without a confirmed address (docs/specification/wire.md 26). */
+/** Reauthentication of a user without a confirmed address (docs/specification/api.md 26). */
 async function textReauthentication(deps: AuthDeps, user: UserRow, phone: string, ip: string): Promise<void> {
   if (deps.sms === null) throw new AuthError('phone_provider_disabled');
   await consumeRecipientBudget(deps, { phone, ip, asker: 'owner' });

@@ -1,4 +1,4 @@
-/** POST /recover: mails a link and a code for choosing a new password (docs/specification/wire.md 14). */
+/** POST /recover: mails a link and a code for choosing a new password (docs/specification/api.md 14). */
 import { findUserByEmail } from '../accounts/accounts.ts';
 import type { Endpoint } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';

@@ -38,7 +38,7 @@ export type PhoneChange = { previousPhone: string | null; owner: { id: string; e
 
 export type RedeemResult =
   | ({ outcome: 'session'; started: StartedSession; account: Account } & Effects)
-  /** The client exchanges the code for a session (docs/specification/wire.md 24). */
+  /** The client exchanges the code for a session (docs/specification/api.md 24). */
   | ({ outcome: 'auth_code'; code: string; account: Account } & Effects)
   | Refusal;
 

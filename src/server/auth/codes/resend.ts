@@ -1,4 +1,4 @@
-/** POST /resend: repeats the mail or text of a sign-up or of an address change (docs/specification/wire.md 14, 26). */
+/** POST /resend: repeats the mail or text of a sign-up or of an address change (docs/specification/api.md 14, 26). */
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import { findUserByEmail, findUserById, updateUser, type UserRow } from '../accounts/accounts.ts';

@@ -1,4 +1,4 @@
-/** Texted codes: valid for one minute, otherwise like mailed codes (docs/specification/wire.md 26). */
+/** Texted codes: valid for one minute, otherwise like mailed codes (docs/specification/api.md 26). */
 import type { AsService } from '#server/database/database.ts';
 import { updateUser, type UserRow } from '../accounts/accounts.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';

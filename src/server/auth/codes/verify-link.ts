@@ -1,5 +1,5 @@
 /**
- * GET /verify and the button on its page: a link to a third-party app (docs/specification/wire.md 15).
+ * GET /verify and the button on its page: a link to a third-party app (docs/specification/api.md 15).
  *
  * Threat: mail clients and scanners open every link, which would use up the token with the GET of supabase/auth. Here
  * GET and HEAD show a page without a database query, so they do not reveal whether a token is valid either. The

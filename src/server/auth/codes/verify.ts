@@ -1,4 +1,4 @@
-/** POST /verify: exchanges a mailed link, or a mailed or texted code, for a session (docs/specification/wire.md 16, 26). */
+/** POST /verify: exchanges a mailed link, or a mailed or texted code, for a session (docs/specification/api.md 16, 26). */
 import { ROUTES } from '#domain/routes.ts';
 import { isUniqueViolation } from '#server/database/database-error.ts';
 import type { OneTimePurpose } from '#server/database/tables.ts';

@@ -1,4 +1,4 @@
-/** POST /factors/{id}/challenge: starts a second step, for a phone with a texted code (docs/specification/wire.md 31). */
+/** POST /factors/{id}/challenge: starts a second step, for a phone with a texted code (docs/specification/api.md 31). */
 import { createHmac, randomInt, timingSafeEqual } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import type { AsService } from '#server/database/database.ts';

@@ -1,4 +1,4 @@
-/** POST /factors and DELETE /factors/{id}: adds and removes a second factor (docs/specification/wire.md 31). */
+/** POST /factors and DELETE /factors/{id}: adds and removes a second factor (docs/specification/api.md 31). */
 import { randomUUID } from 'node:crypto';
 import type { FactorType } from '#server/database/tables.ts';
 import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';

@@ -1,5 +1,5 @@
 /**
- * Reads, creates and removes the second factors of a user (docs/specification/wire.md 31). Every change of a user's
+ * Reads, creates and removes the second factors of a user (docs/specification/api.md 31). Every change of a user's
  * factors locks the user's row first, which serializes enrolment, verification and removal.
  */
 import { sql, type Selectable } from 'kysely';
@@ -16,7 +16,7 @@ import type { SessionRow } from '../sessions/sessions.ts';
 
 export type StoredFactor = Selectable<Tables['auth.mfa_factors']>;
 
-/** The `amr` methods of a second step (docs/specification/wire.md 31). */
+/** The `amr` methods of a second step (docs/specification/api.md 31). */
 export const FACTOR_METHODS = {
   totp: 'totp',
   phone: 'mfa/phone',

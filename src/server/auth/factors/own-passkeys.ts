@@ -1,4 +1,4 @@
-/** GET /passkeys, PATCH and DELETE /passkeys/{id}: a user's own passkeys (docs/specification/wire.md 32). */
+/** GET /passkeys, PATCH and DELETE /passkeys/{id}: a user's own passkeys (docs/specification/api.md 32). */
 import type { Endpoint } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';
 import type { Device } from '../http/device.ts';

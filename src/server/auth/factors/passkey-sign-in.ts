@@ -1,5 +1,5 @@
 /**
- * POST /passkeys/authentication/options and /verify: signs in with a passkey (docs/specification/wire.md 32).
+ * POST /passkeys/authentication/options and /verify: signs in with a passkey (docs/specification/api.md 32).
  *
  * The options name no account, and a passkey that we don't know is answered like a wrong signature, so neither tells
  * who has an account.

@@ -1,6 +1,6 @@
 /**
  * /factors/recovery-codes: codes that replace a lost second factor. A user has one set of ten, each good for one second
- * step (docs/specification/wire.md 31).
+ * step (docs/specification/api.md 31).
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { base32crockford } from '@scure/base';

@@ -1,4 +1,4 @@
-/** POST /passkeys/registration/options and /verify: adds a passkey to an account (docs/specification/wire.md 32). */
+/** POST /passkeys/registration/options and /verify: adds a passkey to an account (docs/specification/api.md 32). */
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import type { Endpoint } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';

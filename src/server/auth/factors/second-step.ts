@@ -134,7 +134,7 @@ type UpgradedSession = {
  * that has not passed a second step ends.
  *
  * Threat: a thief holds the refresh token of the session from before the second step. The parent of the active token is
- * accepted after a lost response (docs/specification/wire.md 10), so the thief's token would obtain `aal2`. A second
+ * accepted after a lost response (docs/specification/api.md 10), so the thief's token would obtain `aal2`. A second
  * step therefore deletes all earlier refresh tokens of its session, and the new token descends from none of them.
  */
 async function upgradeSession(

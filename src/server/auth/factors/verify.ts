@@ -1,4 +1,4 @@
-/** POST /factors/{id}/verify: passes a second step with the answer to a challenge (docs/specification/wire.md 31). */
+/** POST /factors/{id}/verify: passes a second step with the answer to a challenge (docs/specification/api.md 31). */
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { FactorType, JsonObject } from '#server/database/tables.ts';

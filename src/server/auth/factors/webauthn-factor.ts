@@ -1,4 +1,4 @@
-/** Second factors that are WebAuthn authenticators, such as security keys (docs/specification/wire.md 31). */
+/** Second factors that are WebAuthn authenticators, such as security keys (docs/specification/api.md 31). */
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { JsonObject } from '#server/database/tables.ts';

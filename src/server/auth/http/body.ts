@@ -24,7 +24,7 @@ export class Body {
     this.#fields = fields;
   }
 
-  /** A missing or null field counts as an empty text (docs/specification/wire.md 2). */
+  /** A missing or null field counts as an empty text (docs/specification/api.md 2). */
   text(name: string): string {
     const value = this.#fields[name] ?? '';
     if (typeof value !== 'string') throw new AuthError('bad_json', `${name} must be a string`);

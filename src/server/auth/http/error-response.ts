@@ -28,7 +28,7 @@ export function authErrorResponse(context: Context<AppEnv>, thrown: unknown, { l
   if (error.retryAfterSeconds !== null) context.header('Retry-After', String(error.retryAfterSeconds));
   const weak = error.weaknesses ? { weak_password: { reasons: error.weaknesses } } : {};
   if (wantsNewErrorFormat(context)) {
-    // The client reads `code` only if the response has this header (docs/specification/wire.md 3).
+    // The client reads `code` only if the response has this header (docs/specification/api.md 3).
     context.header(VERSION_HEADER, NEW_FORMAT_VERSION);
     return context.json({ code: error.code, message: error.message, ...weak }, error.status);
   }

@@ -1,5 +1,5 @@
 /**
- * The errors of the auth API (docs/specification/wire.md 3), and the catalogue of those that several places throw. An
+ * The errors of the auth API (docs/specification/api.md 3), and the catalogue of those that several places throw. An
  * error of one place stands there.
  */
 
@@ -282,7 +282,7 @@ const CATALOGUE = {
   over_request_rate_limit: { status: 429, code: 'over_request_rate_limit', text: 'Request rate limit reached' },
   /** No code of the original, which has no archive. */
   over_archive_limit: { status: 429, code: 'over_archive_limit', text: 'Archive limit reached' },
-  /** Every client version retries a 503; a 429 would sign the user out (docs/specification/wire.md 4). */
+  /** Every client version retries a 503; a 429 would sign the user out (docs/specification/api.md 4). */
   try_again: { status: 503, code: 'request_timeout', text: 'The server is busy, please try again in a moment.' },
   unexpected_failure: {
     status: 500,
@@ -293,7 +293,7 @@ const CATALOGUE = {
 
 export type AuthErrorName = keyof typeof CATALOGUE;
 
-/** The `weak_password.reasons` of an error (docs/specification/wire.md 3). */
+/** The `weak_password.reasons` of an error (docs/specification/api.md 3). */
 const WEAKNESSES: Partial<Record<AuthErrorName, readonly ('length' | 'pwned')[]>> = {
   weak_password: ['length'],
   common_password: ['pwned'],

@@ -41,7 +41,7 @@ export type AccessTokenErrorReason =
   | 'expired'
   | 'not_yet_valid'
   | 'session_ended'
-  /** The session has passed one step, and its user has a verified second factor (docs/specification/wire.md 31). */
+  /** The session has passed one step, and its user has a verified second factor (docs/specification/api.md 31). */
   | 'second_step_missing';
 
 export class AccessTokenError extends Error {
@@ -54,7 +54,7 @@ export class AccessTokenError extends Error {
   }
 }
 
-/** The input of the claims in docs/specification/wire.md 7. */
+/** The input of the claims in docs/specification/api.md 7. */
 type Subject = {
   userId: string;
   email: string;

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { SigningKeys } from './signing-keys.ts';
 
-/** The roles that open the admin routes (docs/specification/wire.md 33). */
+/** The roles that open the admin routes (docs/specification/api.md 33). */
 export const ADMIN_ROLES: ReadonlySet<string> = new Set(['service_role', 'supabase_admin']);
 
 const DAY_SECONDS = 24 * 3_600;

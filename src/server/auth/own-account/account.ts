@@ -1,6 +1,6 @@
 /**
  * GET /account: facts that the API's user object leaves out. DELETE /account/address-change: cancels a pending
- * change of the address (docs/specification/wire.md 34).
+ * change of the address (docs/specification/api.md 34).
  */
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';

@@ -74,7 +74,7 @@ async function markForDeletion(transaction: AsService, deps: AuthDeps, { signedI
 }
 
 /**
- * The mailed link that undoes the deletion of an account (docs/specification/wire.md 34). GET shows a page with a button
+ * The mailed link that undoes the deletion of an account (docs/specification/api.md 34). GET shows a page with a button
  * and checks no token, because mail scanners open every link. POST uses the token, which is sent as JSON or by the form
  * of that page.
  *

@@ -1,4 +1,4 @@
-/** GET and PUT /user: the signed-in user's account (docs/specification/wire.md 12). */
+/** GET and PUT /user: the signed-in user's account (docs/specification/api.md 12). */
 import { isUniqueViolation } from '#server/database/database-error.ts';
 import type { JsonObject } from '#server/database/tables.ts';
 import { passwordChangedMail } from '#server/mail/account-emails.ts';
@@ -239,7 +239,7 @@ type PasswordChange = { session: SessionRow | null; passwordHash: string; device
 
 /**
  * Stores the new password. Ends the user's other sessions, links and codes, which locks out anyone with the old
- * password (docs/specification/wire.md 12).
+ * password (docs/specification/api.md 12).
  */
 async function changePassword(deps: AuthDeps, user: UserRow, { session, passwordHash, device }: PasswordChange) {
   const now = deps.clock.now();

@@ -1,4 +1,4 @@
-/** POST /token?grant_type=password: signs in and starts a new session (docs/specification/wire.md 9). */
+/** POST /token?grant_type=password: signs in and starts a new session (docs/specification/api.md 9). */
 import { normalizeAddress } from '#domain/account/mail-address.ts';
 import { findUserByEmail, findUserByPhone, isBanned } from '../accounts/accounts.ts';
 import type { Endpoint } from '../http/auth-deps.ts';

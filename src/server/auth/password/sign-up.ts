@@ -1,5 +1,5 @@
 /**
- * POST /signup: creates an account (docs/specification/wire.md 8).
+ * POST /signup: creates an account (docs/specification/api.md 8).
  *
  * Threat: account enumeration. Without autoconfirm the response is the same for a new, an unconfirmed and a taken
  * address (docs/specification/accounts.md 2). So is its timing: a password is hashed or verified in each case, and the
@@ -184,7 +184,7 @@ function readNumber({ sms }: AuthDeps, body: Body): string {
 }
 
 /**
- * A texted code always confirms the number, also with AUTH_AUTOCONFIRM (docs/specification/wire.md 26). Each number gets a
+ * A texted code always confirms the number, also with AUTH_AUTOCONFIRM (docs/specification/api.md 26). Each number gets a
  * text, so neither the provider's answer nor its delay tells a taken number from a free one.
  */
 const phoneChannel = (deps: AuthDeps, phone: string, device: Device): Channel => ({

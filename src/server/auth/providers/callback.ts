@@ -1,4 +1,4 @@
-/** GET and POST /callback: a provider returns the browser (docs/specification/wire.md 27). */
+/** GET and POST /callback: a provider returns the browser (docs/specification/api.md 27). */
 import type { Context } from 'hono';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';

@@ -1,6 +1,6 @@
 /**
  * Signs in with GitHub: OAuth 2 without ID tokens, and an API for the account and its addresses
- * (docs/specification/wire.md 27).
+ * (docs/specification/api.md 27).
  */
 import {
   allowInsecureRequests,

@@ -1,6 +1,6 @@
 /**
  * POST /token?grant_type=id_token: signs in with an ID token that the client got from the provider, for example from
- * Google's One Tap, or links the provider's account to the signed-in user (docs/specification/wire.md 27).
+ * Google's One Tap, or links the provider's account to the signed-in user (docs/specification/api.md 27).
  *
  * Threat: replay. supabase/auth accepts an ID token until it expires. Here a token is accepted once: its hash is stored
  * in the transaction that signs the user in.
@@ -136,7 +136,7 @@ type PresentedToken = { idToken: string; accessToken: string; nonce: string };
 type VerifiedIdToken = { claims: JWTPayload; issuer: string; expiresAt: Date };
 
 /**
- * Verifies an ID token that a client got from the provider itself (docs/specification/wire.md 27).
+ * Verifies an ID token that a client got from the provider itself (docs/specification/api.md 27).
  *
  * Throws an OAuthError for an unacceptable token, and a ProviderError if the provider or its keys cannot be read.
  */

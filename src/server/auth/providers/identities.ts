@@ -1,4 +1,4 @@
-/** GET /user/identities/authorize and DELETE /user/identities/{id} (docs/specification/wire.md 28). */
+/** GET /user/identities/authorize and DELETE /user/identities/{id} (docs/specification/api.md 28). */
 import { sql } from 'kysely';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';

@@ -1,5 +1,5 @@
 /**
- * Signs in with an OpenID Connect provider (docs/specification/wire.md 27). openid-client checks state, issuer,
+ * Signs in with an OpenID Connect provider (docs/specification/api.md 27). openid-client checks state, issuer,
  * audience, nonce, lifetime and signature.
  */
 import {

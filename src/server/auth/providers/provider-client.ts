@@ -1,4 +1,4 @@
-/** The common interface of all providers, whichever protocol they speak (docs/specification/wire.md 27). */
+/** The common interface of all providers, whichever protocol they speak (docs/specification/api.md 27). */
 import { AuthorizationResponseError, ClientError, ResponseBodyError } from 'openid-client';
 import type { ExternalIdentity } from './external-identity.ts';
 

@@ -1,6 +1,6 @@
 /**
  * Ends a flow that sent the browser to a third party: the browser returns to the client with an auth code (PKCE), with
- * tokens in the fragment (implicit) or with an error (docs/specification/wire.md 27).
+ * tokens in the fragment (implicit) or with an error (docs/specification/api.md 27).
  */
 import type { Context } from 'hono';
 import type { AsService } from '#server/database/database.ts';

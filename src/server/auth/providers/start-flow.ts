@@ -1,4 +1,4 @@
-/** Starts a flow at a provider, for a sign-in (GET /authorize) or for a link (docs/specification/wire.md 27 and 28). */
+/** Starts a flow at a provider, for a sign-in (GET /authorize) or for a link (docs/specification/api.md 27 and 28). */
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import { randomNonce, randomPKCECodeVerifier } from 'openid-client';

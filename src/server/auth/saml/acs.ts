@@ -1,6 +1,6 @@
 /**
  * POST /sso/saml/acs (assertion consumer service) and GET /sso/saml/continue: an identity provider's page sends the
- * browser back with a response (docs/specification/wire.md 29).
+ * browser back with a response (docs/specification/api.md 29).
  *
  * Threat: login CSRF. An attacker signs in at the identity provider, keeps the response and makes another browser post
  * it. A PKCE client has no verifier for the code of such a flow. Without PKCE, the browser that started the flow has a
@@ -199,7 +199,7 @@ function toClientError({ log }: AuthDeps, error: unknown): AuthError {
 }
 
 /**
- * Verifies a response of an identity provider and returns its assertion (docs/specification/wire.md 29).
+ * Verifies a response of an identity provider and returns its assertion (docs/specification/api.md 29).
  *
  * Throws an InvalidResponseError, whose message is for the log.
  *

@@ -1,4 +1,4 @@
-/** Reads the metadata of an identity provider, which an administrator uploads (docs/specification/wire.md 29). */
+/** Reads the metadata of an identity provider, which an administrator uploads (docs/specification/api.md 29). */
 import { X509Certificate } from 'node:crypto';
 import { isLoopback, isTrustworthyProviderUrl } from '#server/config/private-network.ts';
 import { invalidRequest } from '../http/errors.ts';

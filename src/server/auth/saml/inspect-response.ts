@@ -1,5 +1,5 @@
 /**
- * Checks the structure of a response before its signature is verified (docs/specification/wire.md 29).
+ * Checks the structure of a response before its signature is verified (docs/specification/api.md 29).
  *
  * Threat: XML signature wrapping. An attacker moves a signed assertion to a place that the verifier finds and puts a
  * forged one where the reader looks. node-saml returns the bytes that the signature covers, and the sign-in reads only

@@ -1,5 +1,5 @@
 /**
- * Parses SAML documents, which are small and use little of XML (docs/specification/wire.md 29).
+ * Parses SAML documents, which are small and use little of XML (docs/specification/api.md 29).
  *
  * Threat: entity expansion, external entities and comments that split a name. Document types, comments, CDATA sections
  * and processing instructions are refused by their first characters, before any parser reads the text.

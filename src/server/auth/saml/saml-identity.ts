@@ -1,4 +1,4 @@
-/** Turns an assertion into an identity of an account (docs/specification/wire.md 29). */
+/** Turns an assertion into an identity of an account (docs/specification/api.md 29). */
 import { parseEmail } from '../http/credentials.ts';
 import { AuthError } from '../http/errors.ts';
 import type { ExternalIdentity } from '../providers/external-identity.ts';

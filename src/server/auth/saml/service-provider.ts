@@ -1,4 +1,4 @@
-/** Our side of SAML 2.0 towards one identity provider (docs/specification/wire.md 29). */
+/** Our side of SAML 2.0 towards one identity provider (docs/specification/api.md 29). */
 import { generateServiceProviderMetadata, SAML, ValidateInResponseTo, type CacheProvider } from '@node-saml/node-saml';
 import type { Selectable } from 'kysely';
 import type { AsService } from '#server/database/database.ts';
@@ -40,7 +40,7 @@ export const createServiceProvider = ({ config, samlKey, metadata, requests }: S
     disableRequestedAuthnContext: true,
   });
 
-/** GET /sso/saml/metadata: what an identity provider needs to know of this server (docs/specification/wire.md 29). */
+/** GET /sso/saml/metadata: what an identity provider needs to know of this server (docs/specification/api.md 29). */
 export const showMetadata: Endpoint = (context, deps) => {
   const { privateKey, certificate } = deps.samlKey!;
   const xml = generateServiceProviderMetadata({

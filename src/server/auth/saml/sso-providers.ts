@@ -1,4 +1,4 @@
-/** Stores the SAML identity providers that administrators set up (docs/specification/wire.md 29 and 33). */
+/** Stores the SAML identity providers that administrators set up (docs/specification/api.md 29 and 33). */
 import type { Selectable } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import type { AsService } from '#server/database/database.ts';

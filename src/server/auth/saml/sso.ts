@@ -1,4 +1,4 @@
-/** POST /sso: sends the browser to a SAML identity provider (docs/specification/wire.md 29). */
+/** POST /sso: sends the browser to a SAML identity provider (docs/specification/api.md 29). */
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';

@@ -1,4 +1,4 @@
-/** POST /token?grant_type=pkce: exchanges an auth code for a session (docs/specification/wire.md 24). */
+/** POST /token?grant_type=pkce: exchanges an auth code for a session (docs/specification/api.md 24). */
 import { findUserById, getAccount, isBanned } from '../accounts/accounts.ts';
 import type { Endpoint } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';

@@ -1,6 +1,6 @@
 /**
  * Sign-in flows that the browser continues elsewhere: at a provider, or from a link in a mail to a PKCE client
- * (docs/specification/wire.md 24). A PKCE client gets an auth code at the end, which it exchanges with its verifier.
+ * (docs/specification/api.md 24). A PKCE client gets an auth code at the end, which it exchanges with its verifier.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Selectable } from 'kysely';
@@ -150,7 +150,7 @@ const MIN_CHALLENGE_LENGTH = 43;
 const MAX_CHALLENGE_LENGTH = 128;
 
 /**
- * Reads the PKCE challenge of a request (RFC 7636 4.3; docs/specification/wire.md 24).
+ * Reads the PKCE challenge of a request (RFC 7636 4.3; docs/specification/api.md 24).
  *
  * Null for the implicit flow, where both are empty. Throws `validation_failed`.
  */

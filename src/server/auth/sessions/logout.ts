@@ -1,5 +1,5 @@
 /**
- * POST /logout?scope=global|local|others: ends sessions of the user (docs/specification/wire.md 11).
+ * POST /logout?scope=global|local|others: ends sessions of the user (docs/specification/api.md 11).
  *
  * Threat: the thief of a password, who lacks the second factor, signs the owner out again and again. Therefore a
  * session that lacks its second step ends no session that has passed it.

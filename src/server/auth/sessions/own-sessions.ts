@@ -1,5 +1,5 @@
 /**
- * GET /sessions and DELETE /sessions/{id}: the user's own sessions (docs/specification/wire.md 34).
+ * GET /sessions and DELETE /sessions/{id}: the user's own sessions (docs/specification/api.md 34).
  *
  * Threat: the thief of a password, who lacks the second factor, learns when and where the owner works, or signs the
  * owner out again and again. Therefore both requests need the second step if the user has a second factor.

@@ -1,5 +1,5 @@
 /**
- * POST /token?grant_type=refresh_token: renews the tokens of a session (docs/specification/wire.md 10).
+ * POST /token?grant_type=refresh_token: renews the tokens of a session (docs/specification/api.md 10).
  *
  * A valid token never gets a 429, because clients treat a 429 as final and sign the user out. Only failures are rate
  * limited.

@@ -1,4 +1,4 @@
-/** Authenticates a request to a protected route, with the checks of docs/specification/wire.md 5 in its order. */
+/** Authenticates a request to a protected route, with the checks of docs/specification/api.md 5 in its order. */
 import type { Context } from 'hono';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
@@ -64,7 +64,7 @@ export const hasVerifiedFactor = ({ factors }: Pick<Account, 'factors'>): boolea
 
 /**
  * True for a session of a user with a verified second factor that has not passed the second step. Such a session may
- * see the account, but neither change how it is signed in to nor read any data (docs/specification/wire.md 31).
+ * see the account, but neither change how it is signed in to nor read any data (docs/specification/api.md 31).
  */
 export const lacksSecondStep = (account: Account, session: SessionRow | null): boolean =>
   hasVerifiedFactor(account) && (session === null || session.aal === 'aal1');

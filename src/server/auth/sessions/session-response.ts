@@ -12,7 +12,7 @@ import { describeDevice } from './describe-device.ts';
 import { isKnownDevice, rememberDevice } from './device-cookie.ts';
 import type { StartedSession } from './sessions.ts';
 
-/** The response of every sign-in and renewal (docs/specification/wire.md 7). */
+/** The response of every sign-in and renewal (docs/specification/api.md 7). */
 export async function sessionResponse(accessTokens: AccessTokens, account: Account, started: StartedSession) {
   const { user } = account;
   const { accessToken, expiresAt } = await accessTokens.issue({

@@ -12,7 +12,7 @@ import { createFirstRefreshToken } from './refresh-tokens.ts';
 
 export type SessionRow = Selectable<Tables['auth.sessions']>;
 
-/** Values of the `amr` claim (docs/specification/wire.md 7). */
+/** Values of the `amr` claim (docs/specification/api.md 7). */
 export type SignInMethod =
   | 'password'
   | 'otp'

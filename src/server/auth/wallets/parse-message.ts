@@ -1,6 +1,6 @@
 /**
  * Parses the text that a wallet shows and signs: EIP-4361 for Ethereum and its counterpart for Solana
- * (docs/specification/wire.md 30).
+ * (docs/specification/api.md 30).
  *
  * Threat: parser differentials. A wallet warns of a foreign domain by its own reading of the text, so a lenient parser
  * could find another domain, address or nonce in it. This parser reads whole lines from the first to the last: it

@@ -1,5 +1,5 @@
 /**
- * POST /token?grant_type=web3: signs in with a message that a wallet signed (docs/specification/wire.md 30).
+ * POST /token?grant_type=web3: signs in with a message that a wallet signed (docs/specification/api.md 30).
  *
  * Threat: replay. supabase/auth accepts a signed message again for ten minutes. Here it must carry a nonce of this
  * server, which is deleted in the transaction that starts the session. Threat: phishing. A foreign site makes the user
@@ -120,7 +120,7 @@ function describeWallet(chain: Chain, address: string, { chainId, domain, statem
 const NONCE_LIFETIME_SECONDS = 300;
 
 /**
- * GET /web3/nonce, and the nonces that a wallet's message must carry (docs/specification/wire.md 30).
+ * GET /web3/nonce, and the nonces that a wallet's message must carry (docs/specification/api.md 30).
  *
  * supabase/auth has no such endpoint, because it uses no nonces.
  */

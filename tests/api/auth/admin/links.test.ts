@@ -1,4 +1,4 @@
-/** Links that an administrator generates, and invitations (docs/specification/wire.md 33). */
+/** Links that an administrator generates, and invitations (docs/specification/api.md 33). */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { PASSWORD, tokenHashIn, newAddress, startAuthWorld, type AuthWorld } from '../fixture.ts';
 

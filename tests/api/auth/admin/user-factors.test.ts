@@ -1,4 +1,4 @@
-/** The admin routes of a user's second factors and passkeys (docs/specification/wire.md 33). */
+/** The admin routes of a user's second factors and passkeys (docs/specification/api.md 33). */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createClient } from '@supabase/supabase-js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

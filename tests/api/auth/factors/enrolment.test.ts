@@ -1,4 +1,4 @@
-/** A second factor is enrolled and removed (docs/specification/wire.md 31). */
+/** A second factor is enrolled and removed (docs/specification/api.md 31). */
 import { createClient } from '@supabase/supabase-js';
 import { describe, expect, test } from 'vitest';
 import { blockRequest, endSessionsOf } from '../block-request.ts';

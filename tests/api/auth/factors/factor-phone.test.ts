@@ -1,4 +1,4 @@
-/** Phone numbers as second factors (docs/specification/wire.md 31). */
+/** Phone numbers as second factors (docs/specification/api.md 31). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PASSWORD, newAddress, newNumber, startAuthWorld, type AuthWorld, type WireBody } from '../fixture.ts';
 

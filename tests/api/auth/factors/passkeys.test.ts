@@ -1,4 +1,4 @@
-/** Passkeys (docs/specification/wire.md 32), with an authenticator in software. */
+/** Passkeys (docs/specification/api.md 32), with an authenticator in software. */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** Recovery codes (docs/specification/wire.md 31). */
+/** Recovery codes (docs/specification/api.md 31). */
 import { describe, expect, test } from 'vitest';
 import { setUpAuthWorld } from '../fixture.ts';
 import { HOUR, claimsOf, createFactorClient, errorOf, ok } from './factor-client.ts';

@@ -1,4 +1,4 @@
-/** A session that has not passed the second step opens no data (docs/specification/wire.md 5). */
+/** A session that has not passed the second step opens no data (docs/specification/api.md 5). */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startAuthWorld, type AuthWorld } from '../fixture.ts';

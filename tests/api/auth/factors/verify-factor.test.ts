@@ -1,5 +1,5 @@
 /**
- * A second factor is verified: the second step of a sign-in, also with a security key (docs/specification/wire.md
+ * A second factor is verified: the second step of a sign-in, also with a security key (docs/specification/api.md
  * 31).
  */
 import fc from 'fast-check';

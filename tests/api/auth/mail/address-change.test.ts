@@ -1,4 +1,4 @@
-/** The change of an address with double confirmation (docs/specification/wire.md 13). */
+/** The change of an address with double confirmation (docs/specification/api.md 13). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PASSWORD, tokenHashIn, newAddress, startAuthWorld, type AuthWorld } from '../fixture.ts';
 

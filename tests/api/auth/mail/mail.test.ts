@@ -1,4 +1,4 @@
-/** Flows by mail: confirmation, recovery, address changes, codes (docs/specification/wire.md 8, 13, 14, 15 and 16). */
+/** Flows by mail: confirmation, recovery, address changes, codes (docs/specification/api.md 8, 13, 14, 15 and 16). */
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PASSWORD, tokenHashIn, newAddress, startAuthWorld, type AuthWorld, type WireBody } from '../fixture.ts';

@@ -1,4 +1,4 @@
-/** Mailed sign-in codes and magic links (docs/specification/wire.md 25). */
+/** Mailed sign-in codes and magic links (docs/specification/api.md 25). */
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { consumeToken, findByCode, findByLink, issueOneTimeToken } from '#server/auth/codes/one-time-tokens.ts';

@@ -1,4 +1,4 @@
-/** PKCE flows that continue in a mail (docs/specification/wire.md 15 and 24). */
+/** PKCE flows that continue in a mail (docs/specification/api.md 15 and 24). */
 import { createHash, randomBytes } from 'node:crypto';
 import { createClient } from '@supabase/supabase-js';
 import fc from 'fast-check';

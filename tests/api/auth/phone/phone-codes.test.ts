@@ -1,6 +1,6 @@
 /**
  * Texted codes: which are accepted, the reauthentication by text, and a number that is added to an account, changed or
- * removed (docs/specification/wire.md 26).
+ * removed (docs/specification/api.md 26).
  */
 import { describe, expect, test } from 'vitest';
 import { blockRequest, endSessionsOf } from '../block-request.ts';

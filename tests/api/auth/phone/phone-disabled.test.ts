@@ -1,4 +1,4 @@
-/** Sign-in by phone without sign-ups, and without a provider of text messages (docs/specification/wire.md 26). */
+/** Sign-in by phone without sign-ups, and without a provider of text messages (docs/specification/api.md 26). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PASSWORD, newNumber, startAuthWorld, type AuthWorld } from '../fixture.ts';
 import { digits } from './phone-client.ts';

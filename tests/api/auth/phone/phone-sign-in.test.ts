@@ -1,4 +1,4 @@
-/** Sign-up and sign-in by phone: with a password, and with a texted code (docs/specification/wire.md 26). */
+/** Sign-up and sign-in by phone: with a password, and with a texted code (docs/specification/api.md 26). */
 import { describe, expect, test } from 'vitest';
 import { PASSWORD, newNumber, setUpAuthWorld, type AuthWorld, type WireBody } from '../fixture.ts';
 import { INVALID_NUMBER, UNSUBSCRIBED_NUMBER, WITH_PHONE, createPhoneClient, digits } from './phone-client.ts';

@@ -1,4 +1,4 @@
-/** Linked sign-ins and ID tokens (docs/specification/wire.md 27 and 28), with an independent provider. */
+/** Linked sign-ins and ID tokens (docs/specification/api.md 27 and 28), with an independent provider. */
 import { createHash, generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import { createClient } from '@supabase/supabase-js';
 import { SignJWT } from 'jose';

@@ -1,4 +1,4 @@
-/** Signing in with a provider over OpenID Connect (docs/specification/wire.md 27), with an independent provider. */
+/** Signing in with a provider over OpenID Connect (docs/specification/api.md 27), with an independent provider. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { createClient } from '@supabase/supabase-js';
 import fc from 'fast-check';

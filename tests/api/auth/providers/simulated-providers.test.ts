@@ -1,4 +1,4 @@
-/** Signing in with the simulated Google and GitHub, through their consent pages (docs/specification/wire.md 27). */
+/** Signing in with the simulated Google and GitHub, through their consent pages (docs/specification/api.md 27). */
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { connectProvider } from '#server/auth/providers/start-flow.ts';

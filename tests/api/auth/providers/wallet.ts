@@ -1,4 +1,4 @@
-/** Wallets with real keys, and the messages that they sign (docs/specification/wire.md 30). */
+/** Wallets with real keys, and the messages that they sign (docs/specification/api.md 30). */
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
 import * as Address from 'ox/Address';

@@ -1,4 +1,4 @@
-/** Sign-in with a wallet (docs/specification/wire.md 30), with real keys and the real client. */
+/** Sign-in with a wallet (docs/specification/api.md 30), with real keys and the real client. */
 import { base58 } from '@scure/base';
 import * as Hex from 'ox/Hex';
 import fc from 'fast-check';

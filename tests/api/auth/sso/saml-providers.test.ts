@@ -1,4 +1,4 @@
-/** The administration of SAML identity providers, and the one of the sandbox (docs/specification/wire.md 29 and 33). */
+/** The administration of SAML identity providers, and the one of the sandbox (docs/specification/api.md 29 and 33). */
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { registerSsoProvider } from '../../../../scripts/sandbox/register-sso-provider.ts';

@@ -1,4 +1,4 @@
-/** Which responses of an identity provider are accepted, and which are refused (docs/specification/wire.md 29). */
+/** Which responses of an identity provider are accepted, and which are refused (docs/specification/api.md 29). */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fuzzBudget } from '../../../support/fuzz-budget.ts';

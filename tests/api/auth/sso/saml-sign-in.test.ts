@@ -1,4 +1,4 @@
-/** A sign-in with SAML, and the browser and the relay state that it is bound to (docs/specification/wire.md 29). */
+/** A sign-in with SAML, and the browser and the relay state that it is bound to (docs/specification/api.md 29). */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { createClient } from '@supabase/supabase-js';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** The store of SAML identity providers (docs/specification/wire.md 29 and 33). */
+/** The store of SAML identity providers (docs/specification/api.md 29 and 33). */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {

@@ -1,4 +1,4 @@
-/** Signs in with a passkey, from a button or from the autofill of the email field (docs/specification/wire.md 32). */
+/** Signs in with a passkey, from a button or from the autofill of the email field (docs/specification/api.md 32). */
 import { browserSupportsWebAuthnAutofill, startAuthentication, WebAuthnAbortService } from '@simplewebauthn/browser';
 import { MESSAGES, signInMessage, type ProviderError } from '#domain/messages.ts';
 import type { Auth } from '#client/lib/api/supabase.ts';

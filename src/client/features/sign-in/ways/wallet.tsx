@@ -1,4 +1,4 @@
-/** Signs in with a message that a wallet signs (docs/specification/wire.md 30). */
+/** Signs in with a message that a wallet signs (docs/specification/api.md 30). */
 import { useState } from 'react';
 import type { EthereumWallet, SolanaWallet } from '@supabase/auth-js';
 import { signInMessage } from '#domain/messages.ts';
