@@ -1,4 +1,4 @@
-/** The specification's index and sections, the citations of them, and the heads of the decision records. */
+/** The index and the sections of the specification, the citations of them, and the heads of the decision records. */
 import { glob, readdir, readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 
@@ -9,26 +9,23 @@ const CITATION = /docs\/specification\/([a-z-]+\.md)`? (\d+(?:(?:, | and )\d+(?!
 const pageOf = (name: string): Promise<string> => readFile(`${FOLDER}/${name}`, 'utf8');
 
 const pages = (await readdir(FOLDER)).filter((name) => name !== 'README.md');
-const sections = new Map<string, Map<number, string>>();
+const sections = new Map<string, number[]>();
 for (const name of pages) {
-  const headings = [...(await pageOf(name)).matchAll(/^## (\d+)\. (.+)$/gm)];
-  sections.set(name, new Map(headings.map(([, number, title]) => [Number(number), title!])));
+  const headings = [...(await pageOf(name)).matchAll(/^## (\d+)\. /gm)];
+  sections.set(
+    name,
+    headings.map(([, number]) => Number(number)),
+  );
 }
 
 test.each(pages)('%s numbers its sections from 1 without a gap', (name) => {
-  const numbers = [...sections.get(name)!.keys()];
+  const numbers = sections.get(name)!;
   expect(numbers).toEqual(numbers.map((_, index) => index + 1));
 });
 
-test('the index names every page and section', async () => {
+test('the index links every page', async () => {
   const index = await pageOf('README.md');
-  for (const [name, titles] of sections) {
-    const row = index.split('\n').find((line) => line.includes(`[${name}]`));
-    const listed = [...(row ?? '').matchAll(/(\d+) ([^·|]+?) *(?=·|\|)/g)].map(
-      ([, number, title]) => `${number} ${title}`,
-    );
-    expect(listed, name).toEqual([...titles].map(([number, title]) => `${number} ${title}`));
-  }
+  expect(pages.filter((name) => !index.includes(`[${name}](${name})`))).toEqual([]);
 });
 
 test('every cited section exists', async () => {
@@ -38,7 +35,8 @@ test('every cited section exists', async () => {
     for (const [cited, name, numbers] of (await readFile(file, 'utf8')).matchAll(CITATION)) {
       citations += 1;
       const known = sections.get(name!);
-      if (!numbers!.split(/, | and /).every((number) => known?.has(Number(number)))) missing.push(`${file}: ${cited}`);
+      if (!numbers!.split(/, | and /).every((number) => known?.includes(Number(number))))
+        missing.push(`${file}: ${cited}`);
     }
   }
   expect(missing).toEqual([]);
