@@ -124,6 +124,7 @@ const ROUTES: readonly Route[] = [
   route('DELETE /tokens/:id', { caller: 'member', secondStep: 'access tokens', budget: 'factor', ids: TOKEN_ID }, lazy(ownTokens, 'removeToken')),
   route('POST /device/authorize', { caller: 'guest', budget: 'connect', body: 'form or json' }, lazy(connect, 'authorizeDevice')),
   route('POST /device/token', { caller: 'guest', budget: 'device_poll', body: 'form or json' }, lazy(connect, 'grantDeviceToken')),
+  route('POST /device/revoke', { caller: 'guest', budget: 'connect', body: 'form or json' }, lazy(ownTokens, 'revokeHeldToken')),
   route('POST /connect/show', { caller: 'member', secondStep: 'access tokens', budget: 'connect', body: 'json' }, lazy(connect, 'showRequest')),
   route('POST /connect/allow', { caller: 'member', secondStep: 'access tokens', budget: 'connect', body: 'json', bodyFirst: true, proof: RECENT }, lazy(connect, 'allowRequest')),
   route('POST /connect/refuse', { caller: 'member', secondStep: 'access tokens', budget: 'connect', body: 'json' }, lazy(connect, 'refuseRequest')),

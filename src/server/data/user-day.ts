@@ -11,13 +11,15 @@ type Zones = {
   asked: string | null;
   /** The zone of the browser that has made the connection, for an account without preferences. */
   connected: string | null;
+  /** The instant whose day is meant, for text that was written before it is sent. Now by default and at the latest. */
+  at?: Date;
 };
 
-/** Null if no zone is known: a wrong day would be worse than a question. */
-export async function findToday(
+/** The day in which the user is now, or was at an instant. Null if no zone is known: a wrong day would be worse than a question. */
+export async function findUserDay(
   { database, clock }: { database: Database; clock: Clock },
   { userId, identity }: AppendingUser,
-  { asked, connected }: Zones,
+  { asked, connected, at }: Zones,
 ): Promise<Day | null> {
   const { rows } = await database
     .asUser(identity, { isQuickRead: true })
@@ -28,5 +30,6 @@ export async function findToday(
   const zone = asked ?? rows[0]?.zone ?? connected;
   // A browser may know zones that are newer than the server's.
   if (zone === null || !isTimeZone(zone)) return null;
-  return currentDay(clock.now(), zone, rows[0]?.dayEndsAt === 3 ? 3 : 0);
+  const now = clock.now();
+  return currentDay(at && at < now ? at : now, zone, rows[0]?.dayEndsAt === 3 ? 3 : 0);
 }

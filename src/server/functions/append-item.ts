@@ -1,5 +1,5 @@
 /**
- * `append-item` {text, date?, time_zone?, key?}: appends the lines of a text to the numbered list of a day
+ * `append-item` {text, date? or at?, time_zone?, key?}: appends the lines of a text to the numbered list of a day
  * (docs/specification/capture.md 1).
  */
 import type { Context } from 'hono';
@@ -13,9 +13,8 @@ import {
   type AppendDeps,
   type AppendRefusal,
 } from '../data/append-items.ts';
-import { findToday } from '../data/user-day.ts';
 import type { AppEnv } from '../http/app-env.ts';
-import { FunctionError, readBody, type FunctionCaller } from './wire.ts';
+import { findCallersDay, FunctionError, readBody, type FunctionCaller } from './wire.ts';
 
 const STATUSES: Readonly<Record<AppendRefusal, ContentfulStatusCode>> = {
   empty: 400,
@@ -29,21 +28,18 @@ const STATUSES: Readonly<Record<AppendRefusal, ContentfulStatusCode>> = {
 export function appendItem(deps: AppendDeps) {
   return async function appendOwnItem(context: Context<AppEnv>, caller: FunctionCaller): Promise<Response> {
     const body = await readBody(context);
-    const { text, date } = body;
+    const { text, date, at } = body;
     if (typeof text !== 'string') throw new FunctionError(400, 'Send a text.', { code: 'invalid_text' });
     if (date !== undefined && date !== null && !isDay(date))
       throw new FunctionError(400, 'A date is written as 2026-11-28.', { code: 'invalid_date' });
+    if (at !== undefined && at !== null && !isInstant(at))
+      throw new FunctionError(400, 'A time is written as 2026-11-28T16:30:00Z.', { code: 'invalid_date' });
     const key = readKey(context.req.header('idempotency-key') ?? body['key']);
     try {
       if (text.length > 2 * APPEND_MAX_LENGTH) throw new AppendError('too_long');
-      const zone = body['time_zone'];
       const day = isDay(date)
         ? date
-        : await findToday(deps, caller, {
-            asked: typeof zone === 'string' ? zone : null,
-            connected: caller.token?.timeZone ?? null,
-          });
-      if (day === null) throw new FunctionError(400, UNKNOWN_ZONE, { code: 'unknown_time_zone' });
+        : await findCallersDay(deps, caller, body['time_zone'], isInstant(at) ? new Date(at) : undefined);
       const appended = await appendItems(deps, caller, { date: day, items: parseItems(text), key });
       return context.json({ success: true, ...appended });
     } catch (error) {
@@ -63,4 +59,8 @@ function readKey(key: unknown): string | null {
   throw new FunctionError(400, `A key has 1 to ${max} visible ASCII characters.`, { code: 'invalid_key' });
 }
 
-const UNKNOWN_ZONE = 'Send a date, or a time_zone such as Europe/Vienna: your day is not known yet.';
+/** As `Date.toISOString` writes it. */
+const isInstant = (value: unknown): value is string =>
+  typeof value === 'string' &&
+  /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,3})?Z$/.test(value) &&
+  !Number.isNaN(Date.parse(value));

@@ -17,7 +17,7 @@ import { checkName } from '../auth/tokens/token-store.ts';
 import type { Config } from '../config/config.ts';
 import { actAsUser, AppendError, appendItems, APPEND_KEY_MAX_LENGTH, type AppendDeps } from '../data/append-items.ts';
 import { DataError } from '../data/errors.ts';
-import { findToday } from '../data/user-day.ts';
+import { findUserDay } from '../data/user-day.ts';
 import { isTransient, redactRow } from '../database/database-error.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import { errorResponse } from '../http/error-response.ts';
@@ -115,7 +115,7 @@ async function run(deps: Deps, form: URLSearchParams, commands: RateLimiterMemor
   identifyUser(userId);
   const writer = actAsUser(userId);
   if (text.length > APPEND_MAX_LENGTH) throw new AppendError('too_long');
-  const date = await findToday(deps, writer, { asked: null, connected: timeZone });
+  const date = await findUserDay(deps, writer, { asked: null, connected: timeZone });
   if (date === null) return `Your time zone is not known. Send \`${command} link\` again.`;
   const trigger = field('trigger_id');
   const key = trigger === '' ? null : `slack:${team}:${trigger}`.slice(0, APPEND_KEY_MAX_LENGTH);

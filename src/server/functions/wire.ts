@@ -1,6 +1,10 @@
 /** The caller and the body of a request to a function, and the refusal of a function. */
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { Day } from '#domain/day/day.ts';
+import type { Clock } from '../clock.ts';
+import { findUserDay } from '../data/user-day.ts';
+import type { Database } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { SignedInCaller } from '../http/authenticate.ts';
 import { readText } from '../http/limit-body.ts';
@@ -47,3 +51,18 @@ export function answerRefusal(context: Context<AppEnv>, { status, message, optio
   for (const [name, value] of Object.entries(headers)) context.header(name, value);
   return context.json({ success: false, ...(code !== undefined && { code }), error: message, ...fields }, status);
 }
+
+/** Today of the caller, or the day of an instant. Throws a FunctionError if no zone is known. */
+export async function findCallersDay(
+  deps: { database: Database; clock: Clock },
+  caller: FunctionCaller,
+  zone: unknown,
+  at?: Date,
+): Promise<Day> {
+  const zones = { asked: typeof zone === 'string' ? zone : null, connected: caller.token?.timeZone ?? null };
+  const day = await findUserDay(deps, caller, { ...zones, ...(at && { at }) });
+  if (day === null) throw new FunctionError(400, UNKNOWN_ZONE, { code: 'unknown_time_zone' });
+  return day;
+}
+
+const UNKNOWN_ZONE = 'Send a date, or a time_zone such as Europe/Vienna: your day is not known yet.';

@@ -64,7 +64,19 @@ test('without a date and a zone takes the preferences of the account', async () 
   expect(await append(person, { text: 'x' })).toMatchObject({ status: 200, json: { date } });
 });
 
+test('takes the day of the instant at which the text was written', async () => {
+  const person = await newUser();
+  expect((await person.client.from('preferences').insert({ user_id: person.id, day_ends_at: 3 })).error).toBeNull();
+  const written = { text: 'x', at: `${daysAgo(2)}T02:30:00Z`, time_zone: 'Etc/UTC' };
+  expect(await append(person, written)).toMatchObject({ status: 200, json: { date: daysAgo(3) } });
+  const ahead = new Date(world.server.clock.now().getTime() + 72 * 3_600_000).toISOString();
+  const { date } = (await append(person, { text: 'x', time_zone: 'Etc/UTC' })).json as { date: string };
+  expect(await append(person, { ...written, at: ahead })).toMatchObject({ json: { date } });
+});
+
 test.each([
+  ['a time that is none', { text: 'x', at: 'yesterday' }, 400, 'invalid_date'],
+  ['a time that does not exist', { text: 'x', at: '2026-13-28T10:00:00Z' }, 400, 'invalid_date'],
   ['no text', {}, 400, 'invalid_text'],
   ['an empty text', { text: ' \n ', date: today() }, 400, 'empty'],
   ['a date that does not exist', { text: 'x', date: '2026-02-30' }, 400, 'invalid_date'],

@@ -84,7 +84,19 @@ describe('a token', () => {
     expect((await call(token, 'read-days', past)).json.days).toEqual([]);
     expect((await call(token, 'find-entries', { query: 'shipped' })).json.results).toHaveLength(1);
     expect((await call(token, 'find-entries', { query: 'locked' })).json.results).toEqual([]);
-    for (const body of [{}, { from: 'x' }, { from: today(), to: addDays(today(), -1) }, { ...past, to: today() }])
+    const ofDay = await call(token, 'read-days', { period: 'day', time_zone: 'Etc/UTC' });
+    expect(ofDay.json).toMatchObject({ success: true, from: ofDay.json.to });
+    const week = await call(token, 'read-days', { period: 'week', date: '2026-11-29' });
+    expect(week.json).toMatchObject({ success: true, from: '2026-11-23', to: '2026-11-29' });
+    expect((await call(token, 'read-days', { period: 'week', date: '2026-11-23' })).json.from).toBe('2026-11-23');
+    for (const body of [
+      { period: 'year' },
+      { period: 'day', date: 'x' },
+      {},
+      { from: 'x' },
+      { from: today(), to: addDays(today(), -1) },
+      { ...past, to: today() },
+    ])
       expect(await call(token, 'read-days', body)).toMatchObject({ status: 400, json: { code: 'invalid_date' } });
   });
 
@@ -205,6 +217,28 @@ describe('a token', () => {
     expect((await end(ana)).status).toBeLessThan(300);
     world.clock.advance(30_000);
     expect((await append(token)).status).toBe(401);
+  });
+
+  test('ends when its holder revokes it, and any other is answered in the same way', async () => {
+    const ana = await world.signUpUser();
+    const [{ token }, other] = [await tokenOf(ana), await tokenOf(ana)];
+    expect((await append(token)).status).toBe(200);
+    const revoke = (body: unknown, headers = {}) => world.request('POST', '/device/revoke', { body, headers });
+    for (const unknown of [
+      '',
+      'x',
+      `hforge_${'A'.repeat(64)}`,
+      `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`,
+    ])
+      expect(await revoke({ token: unknown })).toMatchObject({ status: 200, body: {} });
+    expect((await append(token)).status).toBe(200);
+    expect(await revoke({ token })).toMatchObject({ status: 200, body: {} });
+    expect((await append(token)).status).toBe(401);
+    const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    expect(await revoke(new URLSearchParams({ token: other.token }).toString(), form)).toMatchObject({ status: 200 });
+    expect((await append(other.token)).status).toBe(401);
+    const audit = "select from auth.audit_log where user_id = $1 and event = 'token_revoked'";
+    expect((await world.admin.query(audit, [ana.id])).rowCount).toBe(2);
   });
 
   test('lives on when one device signs out', async () => {

@@ -24,7 +24,7 @@ export function makeToken(userId: string): string {
 }
 
 /** The user that a token names, before anything is known of it; null if it has another form, such as a truncated one. */
-function userOf(token: string): string | null {
+export function tokenOwner(token: string): string | null {
   if (!TOKEN.test(token)) return null;
   const hex = Buffer.from(token.slice(TOKEN_PREFIX.length), 'base64url').subarray(0, ID_BYTES).toString('hex');
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
@@ -131,7 +131,7 @@ export function createPersonalTokens({ database, clock, config }: Deps): Persona
     async verify(token, scope, address) {
       const blocked = await limits.invalid?.get(address);
       if (blocked && blocked.consumedPoints > LIMITS.invalid) await refuse(address);
-      const userId = userOf(token);
+      const userId = tokenOwner(token);
       const known = userId === null ? null : await find(userId, hashOf(token));
       if (userId === null || known === null) return refuse(address);
       identifyUser(userId);

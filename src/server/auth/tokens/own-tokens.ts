@@ -9,6 +9,7 @@ import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';
 import type { Device } from '../http/device.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
+import { hashOf, tokenOwner } from '../keys/personal-tokens.ts';
 import { requireLiveSession, type Member } from '../sessions/require-user.ts';
 import { listSlackLinks } from './connect-store.ts';
 import {
@@ -17,6 +18,7 @@ import {
   checkTimeZone,
   createToken,
   deleteToken,
+  deleteTokenByHash,
   listTokens,
   type NewToken,
 } from './token-store.ts';
@@ -81,6 +83,38 @@ export const mailTokenCreated = (deps: AuthDeps, user: { id: string; email: stri
     tokenCreatedMail({ ...notice, settingsLink: `${deps.config.publicUrl}/settings` }),
   );
 
+/**
+ * RFC 7009: a program ends its own token. An unknown token is answered in the same way, so the answer confirms no guess.
+ */
+export const revokeHeldToken: Endpoint<{ body: Body | URLSearchParams; device: Device }> = async (
+  context,
+  deps,
+  { body, device },
+) => {
+  const token = body instanceof URLSearchParams ? (body.get('token') ?? '') : body.text('token');
+  const userId = tokenOwner(token);
+  if (userId !== null) {
+    await deps.database.transactAsService('a program ends its access token', async (transaction) => {
+      const id = await deleteTokenByHash(transaction, userId, hashOf(token));
+      if (id !== null) await recordRevocation(deps, transaction, { userId, id, device });
+    });
+    deps.tokens.invalidate();
+  }
+  return context.json({});
+};
+
+type Revocation = { userId: string; id: string; device: Device };
+
+const recordRevocation = ({ clock }: AuthDeps, transaction: AsService, { userId, id, device }: Revocation) =>
+  recordAuditEvent(transaction, {
+    at: clock.now(),
+    userId,
+    actor: 'user',
+    event: 'token_revoked',
+    device,
+    details: { token_id: id },
+  });
+
 /** Without a recent sign-in: whoever sees a token that is not theirs ends it at once. */
 export const removeToken: Endpoint<Given & { ids: { id: string } }> = async (
   context,
@@ -92,14 +126,7 @@ export const removeToken: Endpoint<Given & { ids: { id: string } }> = async (
   const removed = await deps.database.transactAsService('revoke an access token', async (transaction) => {
     const name = await deleteToken(transaction, userId, ids.id);
     if (name === null) return false;
-    await recordAuditEvent(transaction, {
-      at: deps.clock.now(),
-      userId,
-      actor: 'user',
-      event: 'token_revoked',
-      device,
-      details: { token_id: ids.id },
-    });
+    await recordRevocation(deps, transaction, { userId, id: ids.id, device });
     return true;
   });
   deps.tokens.invalidate();

@@ -98,3 +98,12 @@ export async function deleteToken(service: AsService, userId: string, id: string
   );
   return rows[0]?.name ?? null;
 }
+
+/** Returns its id; null if the user has no such token. */
+export async function deleteTokenByHash(service: AsService, userId: string, hash: Buffer): Promise<string | null> {
+  const { rows } = await service.statement<{ id: string }>(
+    'delete from public.access_tokens where user_id = $1 and token_hash = $2 returning id',
+    [userId, hash],
+  );
+  return rows[0]?.id ?? null;
+}
