@@ -6,6 +6,7 @@ import react from '@vitejs/plugin-react';
 import { basename, join } from 'node:path';
 import { defineConfig } from 'vite';
 import { brotliAtBuild } from './scripts/vite/brotli.ts';
+import { commandLine } from './scripts/vite/command-line.ts';
 import { bootScript, serviceWorker } from './scripts/vite/classic-scripts.ts';
 import { cssSideEffects, pageRoutes, preloadFonts, prerender } from './scripts/vite/pages.ts';
 import { routeChunks } from './scripts/vite/route-chunks.ts';
@@ -52,6 +53,7 @@ export default defineConfig({
       removingWorker: 'service-worker/removing-worker.ts',
       fonts: [SANS],
     }),
+    commandLine('src/cli/main.ts'),
     brotliAtBuild(),
   ],
   // Modules, so that the import's worker loads the zip library only for a zip.

@@ -49,7 +49,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: [
-            'src/{domain,server}/**/*.test.ts',
+            'src/{cli,domain,server}/**/*.test.ts',
             'scripts/**/*.test.ts',
             'tests/{cluster,fences,simulators}/**/*.test.ts',
           ],

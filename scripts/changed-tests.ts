@@ -28,6 +28,7 @@ const SMOKE = ['tests/e2e/journal/writing.spec.ts', 'tests/e2e/routes.spec.ts'];
 export const SPECS_BY_PATH: readonly (readonly [path: string, specs: readonly string[]])[] = [
   ['tests/e2e/support/', [ALL_SPECS]],
   ['tests/e2e/devices/', DEVICES],
+  ['src/cli/', ['tests/e2e/command-line.spec.ts']],
   ['src/client/features/account/', ['tests/e2e/profile.spec.ts', 'tests/e2e/account/', 'tests/e2e/billing/']],
   ['src/client/features/billing/', BILLING],
   ['src/client/features/calendar/', ['tests/e2e/journal/']],

@@ -9,6 +9,7 @@ const STEPS: Record<string, () => Promise<boolean>> = {
   format: () => runTool('oxfmt', ['--check', '.']),
   'domain types': () => runTool('tsc', ['-p', 'src/domain']),
   'server types': () => runTool('tsc', ['-p', 'src/server']),
+  'command line types': () => runTool('tsc', ['-p', 'src/cli']),
   'client types': () => runTool('tsc', ['-p', 'src/client']),
   'service worker types': () => runTool('tsc', ['-p', 'src/client/service-worker']),
   'other types': () => runTool('tsc', ['-p', '.']),

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fingerprint } from '../setup/fingerprint.mjs';
 import { ROOT } from '../project.ts';
 
-const SOURCES = ['src/client', 'src/domain', 'scripts/vite', 'vite.config.ts', 'package-lock.json'];
+const SOURCES = ['src/client', 'src/domain', 'src/cli', 'scripts/vite', 'vite.config.ts', 'package-lock.json'];
 const STAMP_FILE = join(ROOT, 'dist', '.vite', 'sources');
 
 /** Builds the pages if their sources have changed since the last build. Throws with Vite's output on failure. */

@@ -31,6 +31,8 @@ const BAD: readonly (readonly [string, string, string])[] = [
   ['src/server/data/imports-client-relatively.ts', `import '../../client/lib/session.ts';`, IMPORTS],
   ['src/server/imports-simulators.ts', `import '../../simulators/mailbox.ts';`, IMPORTS],
   ['src/server/auth/imports-tests.ts', `import '../../../tests/support/start-server.ts';`, IMPORTS],
+  ['src/cli/imports-server.ts', `import '#server/clock.ts';`, IMPORTS],
+  ['src/cli/imports-client-relatively.ts', `import '../client/lib/session/session.ts';`, IMPORTS],
   ['src/client/main-imports-server.ts', `import '#server/config/config.ts';`, IMPORTS],
   ['src/client/app/imports-server.ts', `import '#server/config/config.ts';`, IMPORTS],
   ['src/client/app/imports-simulators.ts', `import '../../../simulators/mailbox.ts';`, IMPORTS],
@@ -73,6 +75,7 @@ const BAD: readonly (readonly [string, string, string])[] = [
 const GOOD: Readonly<Record<string, string>> = {
   'src/domain/imports-domain.ts': `import './day.ts';`,
   'src/server/imports-domain.ts': `import '#domain/day/day.ts';\nimport 'pg';\nimport 'node:fs';\nimport './log.ts';`,
+  'src/cli/imports-domain.ts': `import '#domain/day/day.ts';\nimport 'node:fs';\nimport './queue.ts';`,
   'src/client/features/journal/imports-below.ts': `import '#domain/day/day.ts';\nimport '#client/ui/button.tsx';\nimport '#client/sync/day-drafts.ts';\nimport './day-bar.tsx';`,
   'src/client/features/journal/day/imports-feature.ts': `import '../journal-screen.tsx';\nimport './day-bar.tsx';`,
   'src/client/sync/imports-lib.ts': `import '#client/lib/session/session.ts';`,

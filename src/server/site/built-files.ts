@@ -24,6 +24,7 @@ export type BuiltFile = {
 export type BuiltFiles = ReadonlyMap<string, BuiltFile>;
 
 const TYPES: Record<string, string> = {
+  '.cjs': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.html': 'text/html; charset=utf-8',
   '.ico': 'image/x-icon',

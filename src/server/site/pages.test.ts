@@ -13,6 +13,7 @@ let dist = '';
 beforeAll(async () => {
   dist = await mkdtemp(join(tmpdir(), 'hustle-forge-site-'));
   await mkdir(join(dist, 'assets'));
+  await mkdir(join(dist, 'cli'));
   await mkdir(join(dist, '.vite'));
   const routes = {
     journal: { scripts: ['assets/journal-1.js', 'assets/shared-1.js'], styles: ['assets/journal-1.css'] },
@@ -31,6 +32,7 @@ beforeAll(async () => {
     writeFile(join(dist, 'favicon.svg'), '<svg/>'),
     writeFile(join(dist, 'service-worker.js'), 'stores("hustle-forge-shell-version")'),
     writeFile(join(dist, 'service-worker-off.js'), 'removes()'),
+    writeFile(join(dist, 'cli', 'hustle.cjs'), 'connect("HUSTLE-FORGE-SERVER")'),
     writeFile(join(dist, 'assets', 'app-1.js'), SCRIPT),
     writeFile(join(dist, 'assets', 'newsreader-latin-wght-normal-1.woff2'), 'serif'),
     writeFile(join(dist, 'assets', 'app-1.js.br'), brotliCompressSync(SCRIPT)),
@@ -71,6 +73,14 @@ describe('files', () => {
     const answer = await visit('/fonts/newsreader.woff2');
     expect([await answer.text(), answer.headers.get('cache-control')]).toEqual(['serif', 'no-cache']);
     expect(answer.headers.get('content-type')).toBe('font/woff2');
+  });
+
+  test('offers the program with the address of this server in it', async () => {
+    const at = (url: string) => visit('/cli/hustle.cjs', {}, { PUBLIC_URL: url, SANDBOX: 'off' });
+    const answer = await at('https://journal.example');
+    expect(await answer.text()).toBe('connect("https://journal.example")');
+    expect(answer.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    expect(answer.headers.get('etag')).not.toBe((await at('https://other.example')).headers.get('etag'));
   });
 
   test('revalidates a file without a hash', async () => {

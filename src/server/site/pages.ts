@@ -34,6 +34,9 @@ const SERVICE_WORKER_PATH = '/service-worker.js';
 const REMOVING_WORKER = '/service-worker-off.js';
 /** The placeholder in the built worker for the version of the pages. */
 const SHELL_VERSION = 'hustle-forge-shell-version';
+/** The program that the server offers for download, and the placeholder in it for the address of this server. */
+const COMMAND_LINE_PATH = '/cli/hustle.cjs';
+const SERVER_ADDRESS = 'HUSTLE-FORGE-SERVER';
 /** The request header of a page that the browser loads while it starts the service worker: the worker's `shellVersion`. */
 const WORKER_PRELOAD = 'Service-Worker-Navigation-Preload';
 
@@ -96,6 +99,11 @@ export async function loadSite(folder: string, config: Config): Promise<Site> {
   const worker = await serviceWorkerFile(files, shellVersion, config.serviceWorker);
   const served = new Map(files);
   if (worker) served.set(SERVICE_WORKER_PATH, worker);
+  const program = files.get(COMMAND_LINE_PATH);
+  if (program) {
+    const body = Buffer.from(Buffer.from(program.body).toString('utf8').replaceAll(SERVER_ADDRESS, config.publicUrl));
+    served.set(COMMAND_LINE_PATH, { ...program, body, etag: etagOf(body) });
+  }
   return { files: served, pages, shellVersion, configJson: JSON.stringify(clientConfig(config)) };
 }
 

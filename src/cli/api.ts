@@ -1,0 +1,161 @@
+/** Requests to the server. */
+import type { FindAnswer } from '#domain/match-search.ts';
+import { CommandError, EXIT, type Machine } from './program.ts';
+import type { Connection } from './connection.ts';
+
+export type Answer = {
+  status: number;
+  /** The fields of a JSON object; none for anything else. */
+  body: Readonly<Record<string, unknown>>;
+};
+
+/** A month of full days has 8 MB. Threat: a malicious server fills the memory. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+const TIMEOUT_MS = 30_000;
+
+/** No answer of the server: the network, a proxy or another program is in between. */
+export class NoAnswerError extends CommandError {
+  override name = 'NoAnswerError';
+
+  constructor(message: string) {
+    super(EXIT.unavailable, message);
+  }
+}
+
+type Request = { body: object; token?: string; key?: string };
+
+/**
+ * Threat: a redirect takes the token to another server. None is followed.
+ * @throws NoAnswerError
+ */
+export async function post(
+  machine: Pick<Machine, 'fetch'>,
+  server: string,
+  path: string,
+  { body, token, key }: Request,
+): Promise<Answer> {
+  let response: Response;
+  let text: string;
+  try {
+    response = await machine.fetch(`${server}${path}`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json',
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(key !== undefined && { 'idempotency-key': key }),
+      },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    text = await readLimited(response);
+  } catch (error) {
+    if (error instanceof NoAnswerError) throw error;
+    throw new NoAnswerError(`${server} does not answer (${reasonOf(error)}).`);
+  }
+  if (response.status >= 300 && response.status < 400)
+    throw new NoAnswerError(
+      `${server} sends its callers to ${targetOf(response, server)}. Run "hustle login" with the new address.`,
+    );
+  const parsed = parseObject(text);
+  if (parsed === null)
+    throw new NoAnswerError(`${server} does not answer as a Hustle Forge server (${response.status}).`);
+  return { status: response.status, body: parsed };
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'no connection';
+  if (error.name === 'TimeoutError') return `no answer in ${TIMEOUT_MS / 1_000} seconds`;
+  const { cause } = error as { cause?: { code?: unknown; message?: unknown } };
+  return textOf(cause?.code) || textOf(cause?.message) || error.message;
+}
+
+const targetOf = (response: Response, server: string): string => {
+  const location = response.headers.get('location') ?? '';
+  return URL.canParse(location, server) ? new URL(location, server).origin : 'another address';
+};
+
+async function readLimited(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > MAX_ANSWER_BYTES) throw new NoAnswerError('The answer is too long for a Hustle Forge server.');
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+function parseObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** What the server says of a refusal. */
+export const messageOf = ({ status, body }: Answer): string =>
+  textOf(body['error_description']) ||
+  textOf(body['error']) ||
+  textOf(body['msg']) ||
+  `The server has refused (${status}).`;
+
+/** An answer that is no success, for commands that cannot go on. */
+export function refusalOf(answer: Answer, { server }: { server: string }): CommandError {
+  const code = textOf(answer.body['code']);
+  if (code === 'TOKEN_INVALID')
+    return new CommandError(EXIT.permission, `The token for ${server} has ended. Run "hustle login ${server}".`);
+  if (code === 'TOKEN_SCOPE')
+    return new CommandError(
+      EXIT.permission,
+      `The token for ${server} does not allow this. Run "hustle login ${server}".`,
+    );
+  if (answer.status === 429 || answer.status >= 500) return new CommandError(EXIT.later, messageOf(answer));
+  return new CommandError(EXIT.data, messageOf(answer));
+}
+
+export type Days = { from: string; to: string; days: { date: string; markdown: string }[] };
+
+/** Undefined in UTC, which servers and containers have: there the user's own zone, which the server knows, is better. */
+export const zoneOf = ({ timeZone }: Pick<Machine, 'timeZone'>): string | undefined =>
+  /^(Etc\/)?(UTC|GMT|UCT|Zulu|Universal|Greenwich)$/.test(timeZone) ? undefined : timeZone;
+
+type Period = { period: 'day' | 'week'; date?: string | undefined };
+
+export async function readDays(machine: Machine, connection: Connection, { period, date }: Period): Promise<Days> {
+  const { server, token } = connection;
+  const body = { period, ...(date === undefined ? { time_zone: zoneOf(machine) } : { date }) };
+  const answer = await post(machine, server, '/functions/v1/read-days', { body, token });
+  if (answer.status !== 200) throw refusalOf(answer, connection);
+  const { from, to, days } = answer.body as Days;
+  if (typeof from !== 'string' || typeof to !== 'string' || !Array.isArray(days)) throw isOld(server);
+  return { from, to, days: days.map((day) => ({ date: textOf(day?.date), markdown: textOf(day?.markdown) })) };
+}
+
+const isOld = (server: string) =>
+  new NoAnswerError(`${server} answers in an unknown form. It may be older than this program.`);
+
+export type Found = { results: { date: string; snippet: string }[]; isComplete: boolean };
+
+export async function findEntries(machine: Machine, connection: Connection, query: string): Promise<Found> {
+  const { server, token } = connection;
+  const answer = await post(machine, server, '/functions/v1/find-entries', { body: { query }, token });
+  if (answer.status !== 200) throw refusalOf(answer, connection);
+  const { results, more, complete } = answer.body as Extract<FindAnswer, { success: true }>;
+  if (!Array.isArray(results)) throw isOld(server);
+  return {
+    results: results.map(({ date, snippet }) => ({
+      date: textOf(date),
+      snippet: Array.isArray(snippet) ? snippet.map((part) => textOf(part?.text)).join('') : '',
+    })),
+    isComplete: !more && complete,
+  };
+}

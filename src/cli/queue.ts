@@ -1,0 +1,178 @@
+/**
+ * The texts that wait to be sent: a folder with a file for each, in the order of their names. A text is in the folder before
+ * it is sent and until the server has it, so a killed process loses none. Its key makes the server append it once, so a
+ * process that was killed after sending, and two processes that send at once, double none. Each sends in order, and the
+ * later of two waits for the answer to the earlier, so no lock is needed.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { hasCode } from './program.ts';
+import { syncFolder, writeFileDurably } from './connection.ts';
+
+export type Item = {
+  readonly key: string;
+  readonly server: string;
+  readonly account: string;
+  readonly text: string;
+  /** The instant at which it was written; the server knows at which hour the user's day ends. */
+  readonly at: string;
+  /** The day, if the user has named one. */
+  readonly date?: string;
+  readonly time_zone?: string;
+  /** Why the server has refused it. */
+  readonly refused?: string;
+};
+
+/** The operations on a folder, each of which happens as a whole or not at all, and is durable when it returns. */
+export type Folder = {
+  names(): string[];
+  /** Null if another process has removed it. */
+  read(name: string): string | null;
+  write(name: string, text: string): void;
+  remove(name: string): void;
+};
+
+/** Beside a file of an item that another process is writing; what a killed one has left is removed after this time. */
+const MAX_TEMPORARY_MS = 3_600_000;
+
+export function openFolder(path: string, now: Date): Folder {
+  return {
+    names() {
+      let names: string[];
+      try {
+        names = readdirSync(path);
+      } catch (error) {
+        if (hasCode(error, 'ENOENT')) return [];
+        throw error;
+      }
+      for (const name of names.filter((each) => each.endsWith('.tmp'))) removeIfOld(join(path, name), now);
+      return names.filter((each) => each.endsWith('.json'));
+    },
+    read(name) {
+      try {
+        return readFileSync(join(path, name), 'utf8');
+      } catch (error) {
+        if (hasCode(error, 'ENOENT')) return null;
+        throw error;
+      }
+    },
+    write(name, text) {
+      mkdirSync(path, { recursive: true, mode: 0o700 });
+      writeFileDurably(join(path, name), text);
+    },
+    remove(name) {
+      try {
+        unlinkSync(join(path, name));
+        syncFolder(path);
+      } catch (error) {
+        if (!hasCode(error, 'ENOENT')) throw error;
+      }
+    },
+  };
+}
+
+function removeIfOld(path: string, now: Date): void {
+  try {
+    if (now.getTime() - statSync(path).mtimeMs > MAX_TEMPORARY_MS) rmSync(path, { force: true });
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error;
+  }
+}
+
+/** What became of an item that was sent. `later`: nothing is known, so it stays and those behind it wait. */
+export type Outcome =
+  | { is: 'appended'; date: string }
+  | { is: 'refused'; why: string }
+  | { is: 'later'; why: string; exitCode: number };
+
+/**
+ * The server keeps a key for 30 days. An item that is older may have been appended, with its answer lost: it is not sent again
+ * by itself, or it could stand there twice.
+ */
+const MAX_AGE_MS = 29 * 24 * 3_600_000;
+const TOO_OLD = 'It has waited for more than 29 days and may have arrived. Look at the day first.';
+
+export type Waiting = { name: string; item: Item };
+type NewItem = Omit<Item, 'key' | 'at' | 'refused'>;
+
+export type Queue = {
+  add(item: NewItem): Item;
+  /** The oldest first. */
+  waiting(): Waiting[];
+  refused(): Waiting[];
+  /**
+   * Sends the items of a server and an account in order, until one has to wait. Returns what became of each, by its key.
+   */
+  send(
+    to: { server: string; account: string },
+    deliver: (item: Item) => Promise<Outcome>,
+  ): Promise<Map<string, Outcome>>;
+  /** Lets a refused item wait again, as a new one. */
+  retry(refused: Waiting): void;
+  discard(refused: Waiting): void;
+};
+
+type Deps = { pending: Folder; refused: Folder; now: () => Date; createKey?: () => string };
+
+/** The names sort by time, and a clock that goes back does not move an item before the last one. */
+const nameOf = (ms: number, key: string): string => `${String(ms).padStart(15, '0')}-${key}.json`;
+const timeOf = (name: string): number => Number(/^\d{1,15}/.exec(name)?.[0] ?? 0);
+
+export function createQueue({ pending, refused, now, createKey = randomUUID }: Deps): Queue {
+  function list(folder: Folder): Waiting[] {
+    const items: Waiting[] = [];
+    for (const name of folder.names().sort()) {
+      const text = folder.read(name);
+      if (text !== null) items.push({ name, item: parseItem(text, name) });
+    }
+    return items;
+  }
+
+  function append(item: Item): Item {
+    const last = pending.names().reduce((latest, name) => Math.max(latest, timeOf(name)), 0);
+    pending.write(nameOf(Math.max(now().getTime(), last + 1), item.key), JSON.stringify(item));
+    return item;
+  }
+
+  return {
+    add: (item) => append({ ...item, key: createKey(), at: now().toISOString() }),
+    waiting: () => list(pending),
+    refused: () => list(refused),
+    async send(to, deliver) {
+      const outcomes = new Map<string, Outcome>();
+      for (const { name, item } of list(pending)) {
+        if (item.server !== to.server || item.account !== to.account) continue;
+        const outcome: Outcome =
+          now().getTime() - timeOf(name) > MAX_AGE_MS ? { is: 'refused', why: TOO_OLD } : await deliver(item);
+        outcomes.set(item.key, outcome);
+        if (outcome.is === 'later') break;
+        // In both folders for a moment, rather than in none.
+        if (outcome.is === 'refused') refused.write(name, JSON.stringify({ ...item, refused: outcome.why }));
+        // A process that was killed between the two lines above and below may have left it there.
+        else refused.remove(name);
+        pending.remove(name);
+      }
+      return outcomes;
+    },
+    retry({ name, item: { refused: _why, ...item } }) {
+      // Of the old key, so that a retry that is killed and repeated does not send two.
+      append({ ...item, key: `${item.key}-r` });
+      refused.remove(name);
+    },
+    discard: ({ name }) => refused.remove(name),
+  };
+}
+
+/** A damaged file counts as an item of no account, so it is kept and shown, and never sent. */
+function parseItem(text: string, name: string): Item {
+  const damaged: Item = { key: name, server: '', account: '', text, at: '' };
+  try {
+    const fields = JSON.parse(text) as Record<string, unknown>;
+    const isText = (field: keyof Item): boolean => typeof fields[field] === 'string';
+    const isWhole = (['key', 'server', 'account', 'text', 'at'] as const).every(isText);
+    return isWhole ? (fields as Item) : damaged;
+  } catch {
+    return damaged;
+  }
+}
