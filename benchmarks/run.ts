@@ -12,6 +12,7 @@ import { exitWithParent } from '../scripts/child-processes.ts';
 
 const BENCHMARKS: Readonly<Record<string, string>> = {
   requests: 'requests',
+  saves: 'saves',
   workers: 'load/workers',
   pooled: 'pooled',
   auth: 'auth',
@@ -49,6 +50,7 @@ const ONLY_BY_NAME: ReadonlySet<string> = new Set([
   'overload',
   'soak',
   'pooled',
+  'saves',
 ]);
 const SCALE = ['requests', 'workers', 'pooled', 'latency', 'overload', 'soak', 'peers', 'growth'];
 
