@@ -7,7 +7,7 @@
  */
 import { Hono, type Context } from 'hono';
 import { AccessTokenError, type AccessTokens } from '../auth/keys/access-tokens.ts';
-import type { Database, Statements } from '../database/database.ts';
+import type { Database, StatementOptions, Statements } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import { isClientDisconnected } from '../http/error-response.ts';
 import { authenticate, type Caller } from '../http/authenticate.ts';
@@ -88,7 +88,7 @@ export function dataRoutes({ config, database, accessTokens, limiters, writeQuot
 
   /** A guest's costly read needs no limiter: row-level security hides every row. */
   function read(request: ReadRequest, caller: Caller): Promise<QueryResult> {
-    const run = () => execute(request, request.sql, caller);
+    const run = () => execute(request, request.sql, caller, { isQuickRead: request.quick });
     return request.costly && caller.userId !== null ? runLimited(costlyReadLimiter, run) : run();
   }
 
@@ -103,12 +103,14 @@ export function dataRoutes({ config, database, accessTokens, limiters, writeQuot
       throw dataError('42501', { message: `permission denied for table ${table.name}`, status: 401 });
     if (request.method !== 'DELETE') writeQuota.check(userId);
     const body = request.method === 'DELETE' ? '' : await readText(context);
+    const isCostly = request.costly || isBulk(body);
+    const isQuickWrite = !isCostly && request.method === 'PATCH' && table.log !== null;
     const run = async () => {
       const built = await buildWrite(request, body, sanitize, userId);
       if (built !== null && built.bytes > 0) await spend(request, built.bytes, caller, userId);
-      return execute(request, built?.sql ?? null, caller);
+      return execute(request, built?.sql ?? null, caller, { isQuickWrite });
     };
-    return request.costly || isBulk(body) ? runLimited(bulkWriteLimiter, run) : run();
+    return isCostly ? runLimited(bulkWriteLimiter, run) : run();
   }
 
   async function spend(request: WriteRequest, bytes: number, { identity }: Caller, userId: string): Promise<void> {
@@ -125,6 +127,7 @@ export function dataRoutes({ config, database, accessTokens, limiters, writeQuot
     request: ReadRequest | WriteRequest,
     sql: Sql | null,
     { identity }: Caller,
+    options: StatementOptions,
   ): Promise<QueryResult> {
     const { single } = request;
     if (sql === null) {
@@ -138,9 +141,8 @@ export function dataRoutes({ config, database, accessTokens, limiters, writeQuot
       checkSingle(single, result.amount);
       return result;
     };
-    if (isReadRequest(request)) return run(database.asUser(identity, { isQuickRead: request.quick }));
-    const mayRollBack = single || (request.costly && request.returnsRow);
-    return mayRollBack ? database.transactAsUser(identity, run) : run(database.asUser(identity));
+    const mayRollBack = !isReadRequest(request) && (single || (request.costly && request.returnsRow));
+    return mayRollBack ? database.transactAsUser(identity, run) : run(database.asUser(identity, options));
   }
 
   function describeError(error: unknown, caller: Caller | null, context: Context<AppEnv>): DataError {

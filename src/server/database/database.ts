@@ -38,6 +38,11 @@ export type StatementOptions = {
    * reads, also of other users, which a slow one would delay.
    */
   isQuickRead?: boolean;
+  /**
+   * The statement writes a short row of its user, and can be run again after a rollback. It may share a transaction, and
+   * so its flush, with quick writes of other users.
+   */
+  isQuickWrite?: boolean;
 };
 
 declare const actingFor: unique symbol;

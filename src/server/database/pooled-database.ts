@@ -7,13 +7,14 @@ import { createConcurrencyLimiter, runLimited, type Limits } from '#server/load/
 import { runAsServer } from '#server/load/request-context.ts';
 import type { Logger } from '#server/log.ts';
 
-import { createChangeAnnouncer, type Outcome } from './changes/change-announcer.ts';
+import { createChangeAnnouncer, outcomeOf, type Outcome } from './changes/change-announcer.ts';
 import { listenToChanges } from './changes/change-listener.ts';
 import { CHANGES_CHANNEL } from './changes/entry-change.ts';
 import type { RequestPool } from './connection/request-pool.ts';
 import { QUERY_CANCELED, sqlStateOf } from './database-error.ts';
 import type { StatementProtocol } from './connection/statement-protocol.ts';
 import { shareConnections, type Lease } from './connection/share-connections.ts';
+import { NO_LOCK_LIMIT, shareTransactions } from './connection/share-transactions.ts';
 import type {
   AsService,
   AsUser,
@@ -23,7 +24,7 @@ import type {
   StatementOptions,
   Statements,
 } from './database.ts';
-import { ACT_AS, ForeignAnswerError, isPreparedWithLimit, RlsQuery, type ActingAs } from './rls-query.ts';
+import { ACT_AS, ForeignAnswerError, isPreparedWithLimit, RlsQuery, type ActingAs, type Limit } from './rls-query.ts';
 import type { FinishDeps } from './migrations/migrate.ts';
 import { valueTypes } from './tables.ts';
 
@@ -80,6 +81,15 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
     notify: (payloads) => runAsServer(() => runAlone(SERVICE, NOTIFY, [payloads])),
   });
 
+  const runWrite = shareTransactions({
+    requests,
+    limiter: connections.limiter,
+    protocol,
+    announcer,
+    types,
+    runAlone: ({ actingAs, text, values }) => runAlone(actingAs, text, values, { isQuickWrite: true }),
+  });
+
   const isKnownAsSlow = (actingAs: ActingAs, text: string): boolean =>
     slowReads.size > 0 && slowReads.has(readKey(actingAs, text));
 
@@ -91,7 +101,7 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
     actingAs: ActingAs,
     text: string,
     values: readonly unknown[],
-    { isQuickRead = false }: StatementOptions = {},
+    { isQuickRead = false, isQuickWrite = false }: StatementOptions = {},
   ): Promise<Result<unknown>> {
     if (isQuickRead && isKnownAsSlow(actingAs, text)) return runSlowRead(actingAs, text, values);
     const sent = protocol.textOf(text);
@@ -99,11 +109,15 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
     const lease = mayPipeline
       ? await connections.leasePipelined((client) => isPreparedWithLimit(client, actingAs, sent))
       : await connections.lease();
-    const limitMs = mayPipeline ? quickReadLimitMs : null;
+    const limit: Limit | null = mayPipeline
+      ? { setting: 'statement_timeout', ms: quickReadLimitMs }
+      : isQuickWrite
+        ? NO_LOCK_LIMIT
+        : null;
     const { client } = lease;
     announcer.watch(client);
     try {
-      const result = await client.query(new RlsQuery(actingAs, sent, values, types, protocol.names, limitMs)).done;
+      const result = await client.query(new RlsQuery(actingAs, sent, values, types, protocol.names, limit)).done;
       announcer.settle(client, 'committed');
       lease.release();
       return result;
@@ -172,7 +186,11 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
   }
 
   const asUser = (actingAs: ActingAs, sharing?: StatementOptions) =>
-    statements((text, values) => runAlone(actingAs, text, values, sharing)) as AsUser;
+    statements((text, values) =>
+      sharing?.isQuickWrite && protocol.canPipeline
+        ? runWrite({ actingAs, text, values })
+        : runAlone(actingAs, text, values, sharing),
+    ) as AsUser;
   const asService = (reason: string) => {
     log.debug({ reason }, 'acting as the service');
     return statements((text, values) => runAlone(SERVICE, text, values)) as AsService;
@@ -226,9 +244,6 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
 }
 
 const readKey = ({ claimsJson }: ActingAs, text: string): string => `${claimsJson} ${text}`;
-
-/** The outcome of a transaction whose last request failed: an error of PostgreSQL itself means a rollback. */
-const outcomeOf = (error: unknown): Outcome => (error instanceof pg.DatabaseError ? 'rolled back' : 'unknown');
 
 type Answer = { rows: unknown[]; rowCount: number | null };
 type Send = (text: string, values: readonly unknown[]) => Promise<Answer>;

@@ -23,17 +23,25 @@ const DriverQuery = pg.Query as unknown as new (config: object) => object;
 export const ACT_AS = "select set_config('role', $1, true) is null, set_config('request.jwt.claims', $2, true) is null";
 /** Sends back a token of the query, see `ForeignAnswerError`. */
 const ACT_AS_WITH_TOKEN = `${ACT_AS}, $3::text`;
-/**
- * Also limits the time of the statement: PostgreSQL starts a new timer for the Bind that follows an Execute, so the limit
- * that the first group sets applies to the second one, and ends with the transaction.
- */
-const ACT_AS_WITH_LIMIT = `${ACT_AS_WITH_TOKEN}, set_config('statement_timeout', $4, true) is null`;
 type Settings = { readonly name: string; readonly text: string };
 const SETTINGS: Settings = { name: 'act_as_with_token', text: ACT_AS_WITH_TOKEN };
-const SETTINGS_WITH_LIMIT: Settings = { name: 'act_as_with_limit', text: ACT_AS_WITH_LIMIT };
+
+/**
+ * A limit of the statement's time, or of its time in the queue of a lock. PostgreSQL starts a new timer for the Bind that
+ * follows an Execute, so the limit that the first group sets applies to the second one, and ends with the transaction.
+ */
+export type Limit = { readonly setting: 'statement_timeout' | 'lock_timeout'; readonly ms: number };
+const limitedSettings = (setting: Limit['setting']): Settings => ({
+  name: `act_as_with_${setting}`,
+  text: `${ACT_AS_WITH_TOKEN}, set_config('${setting}', $4, true) is null`,
+});
+const LIMITED: Readonly<Record<Limit['setting'], Settings>> = {
+  statement_timeout: limitedSettings('statement_timeout'),
+  lock_timeout: limitedSettings('lock_timeout'),
+};
 /** Begins each token of this process. Random, because a pooler may serve several processes. */
 const TOKEN_PREFIX = randomBytes(9).toString('base64url');
-let queries = 0;
+let queryCount = 0;
 
 /**
  * The answer belongs to another query. Threat: a pooler that gives the session of a pipeline away too early, or a fault
@@ -43,6 +51,8 @@ export class ForeignAnswerError extends Error {
   /** As for a lost connection: a client may try again. */
   readonly code = 'ECONNRESET';
 }
+
+const foreignAnswer = () => new ForeignAnswerError('the database answered another query');
 
 /** `unnamed`: PostgreSQL parses and plans each statement anew. Works behind a pooler that mixes prepared statements. */
 export type StatementNames = 'named' | 'unnamed';
@@ -85,10 +95,15 @@ type Rows = pg.ResultBuilder & {
   addCommandComplete(message: unknown): void;
 };
 
-/** Whether the connection has confirmed the statement and the settings with a limit, so that neither needs a Parse. */
-export function isPreparedWithLimit(client: pg.ClientBase, { role }: ActingAs, text: string): boolean {
+/** Whether the connection has confirmed the statement and the settings with the limit, so that neither needs a Parse. */
+export function isPreparedWithLimit(
+  client: pg.ClientBase,
+  { role }: ActingAs,
+  text: string,
+  setting: Limit['setting'] = 'statement_timeout',
+): boolean {
   const known = preparations.get((client as unknown as { connection: Wire }).connection);
-  return known !== undefined && known.settingsParsed.has(SETTINGS_WITH_LIMIT) && known.names.has(role, text);
+  return known !== undefined && known.settingsParsed.has(LIMITED[setting]) && known.names.has(role, text);
 }
 
 export class RlsQuery extends DriverQuery implements Submittable {
@@ -97,11 +112,12 @@ export class RlsQuery extends DriverQuery implements Submittable {
   readonly #text: string;
   readonly #values: readonly unknown[];
   readonly #names: StatementNames;
-  readonly #limitMs: number | null;
+  readonly #limit: Limit | null;
   readonly #result: Rows;
   readonly #resolve: (result: Result<unknown>) => void;
   readonly #reject: (error: Error) => void;
   #preparation: Preparation | null = null;
+  #serialised: unknown[] = [];
   #commandsDone = 0;
   #rowError: Error | null = null;
   readonly #token: string;
@@ -113,20 +129,20 @@ export class RlsQuery extends DriverQuery implements Submittable {
     values: readonly unknown[],
     types: pg.TypeOverrides,
     names: StatementNames = 'named',
-    limitMs: number | null = null,
+    limit: Limit | null = null,
   ) {
     super({});
     this.#actingAs = actingAs;
     this.#text = text;
     this.#values = values;
     this.#names = names;
-    this.#limitMs = limitMs;
+    this.#limit = limit;
     this.#result = new (pg.Result as unknown as new (mode: undefined, types: pg.TypeOverrides) => Rows)(
       undefined,
       types,
     );
-    queries += 1;
-    this.#token = `${TOKEN_PREFIX}${queries}`;
+    queryCount += 1;
+    this.#token = `${TOKEN_PREFIX}${queryCount}`;
     const { promise, resolve, reject } = Promise.withResolvers<Result<unknown>>();
     this.done = promise;
     this.#resolve = resolve;
@@ -135,14 +151,29 @@ export class RlsQuery extends DriverQuery implements Submittable {
 
   /** Called by pg when it is this query's turn to be sent. A returned Error rejects the query; nothing was sent. */
   submit(connection: Connection): Error | undefined {
-    let values: unknown[];
+    const error = this.prepare();
+    if (error) return error;
+    const wire = connection as unknown as Wire;
+    wire.stream.cork();
+    this.send(wire);
+    wire.sync();
+    wire.stream.uncork();
+    return undefined;
+  }
+
+  /** Serialises the values. Call before `send`. */
+  prepare(): Error | undefined {
     try {
-      values = this.#values.map((value) => prepareValue(value));
+      this.#serialised = this.#values.map((value) => prepareValue(value));
+      return undefined;
     } catch (error) {
       return error as Error;
     }
-    const wire = connection as unknown as Wire;
-    wire.stream.cork();
+  }
+
+  /** Sends the query without the Sync that ends its transaction. */
+  send(wire: Wire): void {
+    const values = this.#serialised;
     if (this.#names === 'named') {
       const preparation = preparationOf(wire);
       this.#preparation = preparation;
@@ -151,9 +182,6 @@ export class RlsQuery extends DriverQuery implements Submittable {
     } else {
       this.#sendUnnamed(wire, values);
     }
-    wire.sync();
-    wire.stream.uncork();
-    return undefined;
   }
 
   #sendSettings(wire: Wire, preparation: Preparation): void {
@@ -167,11 +195,11 @@ export class RlsQuery extends DriverQuery implements Submittable {
   }
 
   get #settings(): Settings {
-    return this.#limitMs === null ? SETTINGS : SETTINGS_WITH_LIMIT;
+    return this.#limit === null ? SETTINGS : LIMITED[this.#limit.setting];
   }
 
   #settingValues(): string[] {
-    const limit = this.#limitMs === null ? [] : [String(this.#limitMs)];
+    const limit = this.#limit === null ? [] : [String(this.#limit.ms)];
     return [this.#actingAs.role, this.#actingAs.claimsJson, this.#token, ...limit];
   }
 
@@ -197,6 +225,16 @@ export class RlsQuery extends DriverQuery implements Submittable {
     wire.bind({ statement: '', values });
     wire.describe({ type: 'P', name: '' });
     wire.execute({});
+  }
+
+  /** Both groups are answered. */
+  get isComplete(): boolean {
+    return this.#commandsDone === 2;
+  }
+
+  /** The answer has the token of this query. */
+  get isAnswered(): boolean {
+    return this.#isAnswered;
   }
 
   handleRowDescription(message: { fields: FieldDef[] }): void {
@@ -235,9 +273,73 @@ export class RlsQuery extends DriverQuery implements Submittable {
 
   /** The transaction is committed only now: a deferred constraint may still fail after CommandComplete. */
   handleReadyForQuery(): void {
-    if (!this.#isAnswered) this.#reject(new ForeignAnswerError('the database answered another query'));
+    if (!this.#isAnswered) this.#reject(foreignAnswer());
     else if (this.#rowError) this.#reject(this.#rowError);
     else this.#resolve({ rows: this.#result.rows, rowCount: this.#result.rowCount ?? 0 });
+  }
+}
+
+/** `at`: the index of the query that failed; the number of queries if the commit did. */
+type SharedFailure = { readonly error: Error; readonly at: number };
+
+/**
+ * Runs the queries of several callers in one transaction and one round trip: each sets its own role and claims before
+ * its statement, and a single Sync commits all of them. If one fails, all of them reject with its error.
+ */
+export class SharedTransaction extends DriverQuery implements Submittable {
+  /** Null once it is committed. */
+  readonly done: Promise<SharedFailure | null>;
+  readonly #resolve: (failure: SharedFailure | null) => void;
+  readonly #queries: readonly RlsQuery[];
+  /** The query that PostgreSQL answers. */
+  #at = 0;
+
+  constructor(queries: readonly RlsQuery[]) {
+    super({});
+    this.#queries = queries;
+    const { promise, resolve } = Promise.withResolvers<SharedFailure | null>();
+    this.done = promise;
+    this.#resolve = resolve;
+  }
+
+  submit(connection: Connection): Error | undefined {
+    const wire = connection as unknown as Wire;
+    const unsendable = this.#queries.map((query) => query.prepare()).find((error) => error !== undefined);
+    if (unsendable) return unsendable;
+    wire.stream.cork();
+    for (const query of this.#queries) query.send(wire);
+    wire.sync();
+    wire.stream.uncork();
+    return undefined;
+  }
+
+  handleRowDescription(message: { fields: FieldDef[] }): void {
+    this.#queries[this.#at]?.handleRowDescription(message);
+  }
+
+  handleDataRow(message: { fields: unknown[] }): void {
+    this.#queries[this.#at]?.handleDataRow(message);
+  }
+
+  handleCommandComplete(message: unknown): void {
+    const query = this.#queries[this.#at];
+    query?.handleCommandComplete(message);
+    if (query?.isComplete) this.#at += 1;
+  }
+
+  handleEmptyQuery(): void {}
+
+  handlePortalSuspended(): void {}
+
+  handleError(error: Error): void {
+    for (const query of this.#queries) query.handleError(error);
+    this.#resolve({ error, at: this.#at });
+  }
+
+  handleReadyForQuery(): void {
+    if (!this.#queries.every(({ isAnswered }) => isAnswered)) return this.handleError(foreignAnswer());
+    for (const query of this.#queries) query.handleReadyForQuery();
+    this.#resolve(null);
   }
 }
 

@@ -7,7 +7,7 @@
  * therefore announced after the commits of its changes, in a transaction of its own that waits for no flush.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type pg from 'pg';
+import pg from 'pg';
 import type { Logger } from '#server/log.ts';
 import { ANY_CHANGE, REPORT_SQLSTATE, userOfReport } from './entry-change.ts';
 
@@ -36,6 +36,9 @@ export type ChangeAnnouncer = {
 
 /** `unknown`: the connection was lost. Announcing a change that was rolled back only makes a page read its day again. */
 export type Outcome = 'committed' | 'rolled back' | 'unknown';
+
+/** The outcome of a transaction whose last request failed: an error of PostgreSQL itself means a rollback. */
+export const outcomeOf = (error: unknown): Outcome => (error instanceof pg.DatabaseError ? 'rolled back' : 'unknown');
 
 type Deps = { notify: (payloads: string[]) => Promise<unknown>; log: Logger; closeLimitMs?: number };
 

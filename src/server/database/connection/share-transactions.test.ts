@@ -1,0 +1,184 @@
+/** Tests that quick writes share transactions, and that none of them notices the others. */
+import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import fc from 'fast-check';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+
+import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../tests/support/test-database.ts';
+import type { Identity } from '../database.ts';
+import { ForeignAnswerError, RlsQuery } from '../rls-query.ts';
+import { MAX_WRITES } from './share-transactions.ts';
+
+let db: TestDatabase;
+let users: string[];
+beforeAll(async () => {
+  db = await createTestDatabase({ isDirect: true });
+});
+afterAll(() => db.drop());
+
+const identity = (sub: string): Identity => ({
+  role: 'authenticated',
+  claimsJson: JSON.stringify({ sub, session_id: randomUUID() }),
+});
+
+beforeEach(async () => {
+  users = Array.from({ length: MAX_WRITES }, () => randomUUID());
+  await db.admin.query('insert into auth.users (id) select unnest($1::uuid[])', [users]);
+  await db.admin.query(
+    "insert into entries (user_id, date, content) select unnest($1::uuid[]), current_date, '<p>first</p>'",
+    [users],
+  );
+  // Each connection prepares the statement in a write that runs alone.
+  for (let turn = 0; turn < 2; turn += 1) await save(users[0]!, '<p>prepared</p>');
+});
+
+const SAVE = `update public.entries set content = $2 where user_id = $1 and date = current_date
+  returning revision, pg_current_xact_id()::text as transaction, auth.uid()::text as caller`;
+type Saved = { revision: number; transaction: string; caller: string };
+
+async function save(user: string, content: string, caller = identity(user)): Promise<Saved | undefined> {
+  const { rows } = await db.database.asUser(caller, { isQuickWrite: true }).statement<Saved>(SAVE, [user, content]);
+  return rows[0];
+}
+
+const contentOf = async (user: string): Promise<string> =>
+  (await db.admin.query('select content from entries where user_id = $1', [user])).rows[0].content;
+const codeOf = (error: unknown): string | undefined => (error instanceof pg.DatabaseError ? error.code : undefined);
+
+test('writes of different users that start together share a transaction, each as its own user', async () => {
+  const saved = await Promise.all(users.map((user, index) => save(user, `<p>${index}</p>`)));
+  expect(new Set(saved.map((row) => row!.transaction)).size).toBe(1);
+  expect(saved.map((row) => row!.caller)).toEqual(users);
+  expect(await Promise.all(users.map(contentOf))).toEqual(users.map((_, index) => `<p>${index}</p>`));
+});
+
+test('a transaction gets no more writes than it may have', async () => {
+  const saved = await Promise.all([...users, users[0]!].map((user, index) => save(user, `<p>${index}</p>`)));
+  expect(new Set(saved.slice(0, -1).map((row) => row!.transaction)).size).toBe(1);
+  expect(new Set(saved.map((row) => row!.transaction)).size).toBe(2);
+});
+
+test('a write that starts in a later turn has a transaction of its own', async () => {
+  const first = save(users[0]!, '<p>1</p>');
+  await nextTurn();
+  await nextTurn();
+  const second = save(users[1]!, '<p>2</p>');
+  expect((await first)!.transaction).not.toBe((await second)!.transaction);
+});
+
+test("a write cannot reach the row of another user's write", async () => {
+  const [own, foreign] = await Promise.all([
+    save(users[0]!, '<p>own</p>'),
+    save(users[0]!, '<p>stolen</p>', identity(users[1]!)),
+    save(users[2]!, '<p>own</p>'),
+  ]);
+  expect(own!.revision).toBeGreaterThan(1);
+  expect(foreign).toBeUndefined();
+  expect(await contentOf(users[0]!)).toBe('<p>own</p>');
+});
+
+test('a write that fails fails alone, and the others are saved', async () => {
+  const tooLong = 'x'.repeat(262_144 + 65);
+  const results = await Promise.allSettled(
+    users.map((user, index) => save(user, index === 3 ? tooLong : `<p>${index}</p>`)),
+  );
+  expect(results.map(({ status }) => status)).toEqual(
+    users.map((_, index) => (index === 3 ? 'rejected' : 'fulfilled')),
+  );
+  expect(codeOf((results[3] as PromiseRejectedResult).reason)).toBe('23514');
+  expect(await Promise.all(users.map(contentOf))).toEqual(
+    users.map((_, index) => (index === 3 ? '<p>first</p>' : `<p>${index}</p>`)),
+  );
+});
+
+test('a user whose write failed shares no transaction for a while', async () => {
+  const failing = identity(users[1]!);
+  const save3 = (content: string) =>
+    Promise.allSettled([save(users[0]!, '<p>x</p>'), save(users[1]!, content, failing), save(users[2]!, '<p>x</p>')]);
+  await save3('x'.repeat(262_144 + 65));
+  const saved = (await save3('<p>again</p>')).map((result) => (result as PromiseFulfilledResult<Saved>).value);
+  expect(saved[2]!.transaction).toBe(saved[0]!.transaction);
+  expect(saved[1]!.transaction).not.toBe(saved[0]!.transaction);
+});
+
+test('a write that waits for a lock does not hold up the others', async () => {
+  const locker = await db.admin.connect();
+  await locker.query('begin');
+  await locker.query('select from entries where user_id = $1 for update', [users[1]]);
+  const saves = users.map((user, index) => save(user, `<p>${index}</p>`));
+  const [locked] = saves.splice(1, 1);
+  await Promise.all(saves);
+  await locker.query('rollback');
+  locker.release();
+  expect((await locked)!.caller).toBe(users[1]);
+});
+
+test('two transactions that want the same rows in different orders both end', async () => {
+  const rounds = Array.from(
+    { length: 2 * MAX_WRITES },
+    (_, index) => users[index < MAX_WRITES ? index : 2 * MAX_WRITES - 1 - index]!,
+  );
+  const saved = await Promise.all(rounds.map((user, index) => save(user, `<p>${index}</p>`)));
+  expect(saved.map((row) => row!.caller)).toEqual(rounds);
+});
+
+test('the writes of a connection that is lost end, and later ones are saved', async () => {
+  const locker = await db.admin.connect();
+  await locker.query('begin');
+  await locker.query('select from entries where user_id = any($1) for update', [users]);
+  const saves = Promise.allSettled(users.map((user) => save(user, '<p>lost</p>')));
+  const waits = `select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+  const terminate = async () =>
+    (await db.admin.query(`select pg_terminate_backend(pid) from (${waits}) as waits`)).rowCount;
+  await expect.poll(terminate, { interval: 1 }).toBeGreaterThan(0);
+  await locker.query('rollback');
+  locker.release();
+  const failed = (await saves).flatMap((result) => (result.status === 'rejected' ? [codeOf(result.reason)] : []));
+  expect(failed.every((code) => code === undefined || code.startsWith('57P') || code.startsWith('08'))).toBe(true);
+  expect(await save(users[0]!, '<p>after</p>')).toBeDefined();
+});
+
+test('writes of any users, rows and kinds end as if each had run alone', { timeout: 60_000 }, async () => {
+  const write = fc.record({
+    caller: fc.nat({ max: 4 }),
+    row: fc.nat({ max: 4 }),
+    kind: fc.constantFrom('save', 'too long', 'future'),
+    later: fc.boolean(),
+  });
+  const FAIL = `update public.entries set date = current_date + 30 where user_id = $1 and content <> $2 returning revision`;
+  await fc.assert(
+    fc.asyncProperty(fc.array(write, { minLength: 2, maxLength: 12 }), async (writes) => {
+      const results: Promise<string>[] = [];
+      for (const [index, { caller, row, kind, later }] of writes.entries()) {
+        if (later) await nextTurn();
+        const content = kind === 'too long' ? 'x'.repeat(262_144 + 65) : `<p>${randomUUID()} ${index}</p>`;
+        results.push(
+          db.database
+            .asUser(identity(users[caller]!), { isQuickWrite: true })
+            .statement(kind === 'future' ? FAIL : SAVE, [users[row]!, content])
+            .then(
+              ({ rowCount }) => String(rowCount),
+              (error: unknown) => codeOf(error) ?? String(error),
+            ),
+        );
+      }
+      const expected = writes.map(({ caller, row, kind }) => {
+        if (caller !== row) return '0';
+        return kind === 'save' ? '1' : kind === 'future' ? '42501' : '23514';
+      });
+      expect(await Promise.all(results)).toEqual(expected);
+    }),
+    { numRuns: fuzzBudget(60) },
+  );
+});
+
+test('a foreign answer rejects every write of its transaction, and later ones share none', async () => {
+  const dropToken = vi.spyOn(RlsQuery.prototype, 'handleDataRow').mockImplementationOnce(() => undefined);
+  onTestFinished(() => dropToken.mockRestore());
+  const results = await Promise.allSettled(users.map((user) => save(user, '<p>foreign</p>')));
+  for (const result of results) expect(result).toMatchObject({ reason: expect.any(ForeignAnswerError) });
+  const saved = await Promise.all(users.map((user) => save(user, '<p>later</p>')));
+  expect(new Set(saved.map((row) => row!.transaction)).size).toBe(MAX_WRITES);
+});
