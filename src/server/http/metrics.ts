@@ -1,6 +1,6 @@
 /**
  * The metrics of one server in the Prometheus text format
- * (https://prometheus.io/docs/instrumenting/exposition_formats/). docs/operations/monitoring.md lists them.
+ * (https://prometheus.io/docs/instrumenting/exposition_formats/). docs/operations/monitoring.md says which to begin with.
  */
 import { createEventCounters, type EventCounters } from '../metrics/events.ts';
 import { Histogram, Registry, type MetricsRegistry } from '../metrics/prom-client.ts';
