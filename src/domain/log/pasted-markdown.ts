@@ -1,8 +1,7 @@
 /** Detects pasted Markdown. Ambiguous text counts as plain text, so that no character of it is lost. */
+import { HEADING, HEADING_RULE, isCodeLine, LIST_ITEM } from './indented-text.ts';
 
 const FENCE = /^[ \t]*(`{3,}|~{3,})[^`]*$/;
-const HEADING = /^(#{1,6}) +\S/;
-const LIST_ITEM = /^\s*(?:\d{1,9}[.)]|[-+*•]) /;
 /** The line below the header of a table: `|---|:-:|`, also without the outer pipes. */
 const isTableRule = (line: string): boolean =>
   /^[\s|:-]+$/.test(line) &&
@@ -12,8 +11,6 @@ const isTableRule = (line: string): boolean =>
     .replace(/^\||\|$/g, '')
     .split('|')
     .every((cell) => /^:?-+:?$/.test(cell.trim()));
-/** The line below a heading. A line of dashes is more often a rule. */
-const HEADING_RULE = /^={3,}\s*$/;
 const DEFINITION = /^ {0,3}\[[^[\]\n]+\]:\s+<?(?:https?:\/\/|mailto:)\S+/i;
 
 const NOT_IN_WORD_BEFORE = '(?<![\\p{L}\\p{N}_*~`\\\\/.])';
@@ -30,22 +27,6 @@ const INLINE_MARKS = [
   /\[[^[\]\n]+\]\((?:https?:\/\/|mailto:)[^\s()]/i,
 ];
 const UNDERSCORES = new RegExp(`${NOT_IN_WORD_BEFORE}_(?=[\\p{L}\\p{N}])([^_\\n]+)_${NOT_IN_WORD_AFTER}`, 'u');
-
-/** Lines of shell, program or SQL code. */
-const CODE_LINE = [
-  /^\s*(?:\$ |% |>>> |#!|\/\/|\/\*|<(?!https?:|mailto:|u>)[a-z!?/])/i,
-  /^\s*(?:sudo|npm|npx|yarn|pnpm|git|docker|kubectl|brew|apt|apt-get|pip|pip3|curl|wget|ssh|scp|cd|mkdir|chmod|chown|echo|export|cargo) [\w./~"'$@:`-]+/,
-  /^\s*(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE (?:TABLE|INDEX)|ALTER TABLE)\b/,
-  /^\s*(?:def|class|func|function|fn|const|let|var|public|private|static|import|from|return|async) [\w{*$].*[{};:)]\s*$/,
-  /^\s*[\w.$-]+\s?(?:[-+*/]?=|:=|==)\s?\S/,
-  /&&|\|\||\$\(|\$\{|=>|[=!]==|\(\);|\);\s*$|[{;]\s*$.*[=(]|\\\s*$/,
-  /^\s*[})\]]+[;,)]*\s*$/,
-];
-const withoutInlineCode = (line: string): string => line.replace(/`[^`\n]+`/g, ' ');
-export const isCodeLine = (line: string): boolean =>
-  CODE_LINE.some((pattern) => pattern.test(LIST_ITEM.test(line) ? withoutInlineCode(line) : line)) &&
-  !HEADING.test(line) &&
-  !HEADING_RULE.test(line);
 
 /** Quoted mail, whose lines keep their `>`. */
 const MAIL_QUOTE = /^>\s?>|^>\S|^(?:From|Sent|To|Subject): |(?:wrote|schrieb|écrit|escribió|scrisse)\b.{0,80}:\s*$/;

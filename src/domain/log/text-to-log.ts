@@ -2,7 +2,8 @@
 import { escapeHtml } from '../export/escape-html.ts';
 import { withoutControls } from './entry-html.ts';
 import { addBlock, appendToLastBlock, createRoot, writeLog, type ListTag, type Root } from './log-builder.ts';
-import { isCodeLine, joinCells } from './pasted-markdown.ts';
+import { INDENT, indentOf, isIndentedCode } from './indented-text.ts';
+import { joinCells } from './pasted-markdown.ts';
 
 /** Also the separators of Unicode, of old terminals and of a soft break in PowerPoint. */
 // oxlint-disable-next-line no-control-regex
@@ -13,8 +14,6 @@ const PLACEHOLDER = /[\uFFFC\uFEFF]/g;
 export const normalizeText = (text: string): string =>
   withoutControls(text.replace(LINE_END, '\n')).replace(PLACEHOLDER, '');
 
-const INDENT = /^[ \t]*/;
-const TAB_WIDTH = 4;
 /** Up to three digits: `2026. A good year` is a sentence. `3. 11. 2026` is a date. */
 const NUMBER = /^(\(?)(\d{1,3}|[a-z])([.)])\s+(?=\S)(?!\d{1,2}\.(?:\s|\d{2,4}\b))/i;
 /**
@@ -29,11 +28,6 @@ type Line = {
   text: string;
   indent: number;
   marker: { tag: ListTag; length: number; value: number | null; style: string } | null;
-};
-
-const indentOf = (line: string): number => {
-  const spaces = INDENT.exec(line)![0];
-  return spaces.length + (spaces.split('\t').length - 1) * (TAB_WIDTH - 1);
 };
 
 /** Rows copied from a spreadsheet or a terminal. The first cells of some of them may be empty. */
@@ -105,27 +99,16 @@ function readLines(text: string): Line[] {
 /** A sign before a digit, beside items with the same sign: an item that keeps it. */
 const SIGNED = /^[-+–]\s+\d/;
 
-/** A program's data: `{`, `"key": 1,`. */
-const DATA_LINE = /^\s*(?:[{[]|"[^"]*": ?.*)\s*$/;
-
-/** Code whose lines are indented: without the indentation it would be lost. */
-function isCode(lines: readonly string[]): boolean {
-  const filled = lines.filter((line) => line.trim() !== '');
-  const isIndented = filled.some((line) => indentOf(line) > indentOf(filled[0]!));
-  const code = filled.filter((line) => isCodeLine(line) || DATA_LINE.test(line));
-  return isIndented && filled.length > 1 && code.length * 2 >= filled.length;
-}
-
 /** The parts of a text: code, or the lines between. Blank lines are part of the code around them. */
 function splitCode(lines: readonly string[]): { isCode: boolean; lines: string[] }[] {
-  if (isCode(lines)) return [{ isCode: true, lines: [...lines] }];
+  if (isIndentedCode(lines)) return [{ isCode: true, lines: [...lines] }];
   const parts: { isCode: boolean; lines: string[] }[] = [];
   let from = 0;
   for (const [index, line] of lines.entries()) {
     if (index + 1 < lines.length && (line.trim() !== '' || lines[index + 1]!.trim() === '')) continue;
     const chunk = lines.slice(from, index + 1);
     from = index + 1;
-    const kind = isCode(chunk);
+    const kind = isIndentedCode(chunk);
     const last = parts.at(-1);
     if (last?.isCode === kind) last.lines.push(...chunk);
     else parts.push({ isCode: kind, lines: chunk });
