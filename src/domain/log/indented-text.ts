@@ -32,10 +32,90 @@ export const indentOf = (line: string): number => {
 /** A program's data: `{`, `"key": 1,`. */
 const DATA_LINE = /^\s*(?:[{[]|"[^"]*": ?.*)\s*$/;
 
-/** Code whose lines are indented: without the indentation it would be lost. */
+/** Lines that only blocks of code have: prose that is indented has few of them. */
+const BLOCK_LINE = [
+  /(?:[{[;]|\w\()\s*$/,
+  /^\s*(?:if|elif|else|for|while|try|except|finally|with|def|class|match|case)\b.*:\s*$/,
+  /^\s*(?:pass|break|continue|end|endif|fi|done|esac|return|raise|yield)\b/,
+  /\b(?:then|do)\s*$/,
+  /^\s*[\w.]+\(.*\)[;,]?\s*$/,
+  // The branches of a tree of files.
+  /^[\s│|]*[├└╰]/,
+];
+
+/** A key of YAML, also of the first field of an item. */
+const KEY = /^\s*(?:- +)*(?:<<|[\w./$@-]+|"[^"]+"|'[^']+'):(?:\s+\S.*|\s*)$/;
+const SENTENCE_CASE = /^\s*(?:- +)*["']?[A-Z][a-z]*:/;
+/** An item, a comment or the start of a document of YAML. */
+const OTHER_YAML = /^\s*(?:- \S|#|---\s*$|\.\.\.\s*$)/;
+/** The key opens a block: no value, a block of text, or an anchor. */
+const OPENS_BLOCK = /:(?:\s+(?:[|>][-+\d]*|[&!]\S+))*\s*(?:\s#.*)?$/;
+
+/** The column of the key: an item's first field stands behind its dash. */
+const columnOf = (line: string): number => indentOf(line) + (/^\s*((?:- +)*)/.exec(line)![1] ?? '').length;
+
+/**
+ * Nested keys in lines that are mostly keys. `Notes:` above two lines with a colon is prose: keys in sentence case count
+ * only if they are nested twice.
+ */
+function isYaml(lines: readonly string[]): boolean {
+  const keys = lines.filter((line) => KEY.test(line));
+  const others = lines.filter((line) => !KEY.test(line) && OTHER_YAML.test(line));
+  const isNested = lines.filter((line, index) => {
+    const next = lines[index + 1];
+    if (next === undefined || !KEY.test(line) || !KEY.test(next)) return false;
+    return OPENS_BLOCK.test(line) ? columnOf(next) > indentOf(line) : indentOf(next) > indentOf(line);
+  });
+  const needed = keys.filter((line) => SENTENCE_CASE.test(line)).length * 2 > keys.length ? 2 : 1;
+  return isNested.length >= needed && (keys.length + others.length) * 3 >= lines.length * 2;
+}
+
+const SQL_START =
+  /^\s*(?:with\s+(?:recursive\s+)?\w+\s+as|select|insert\s+into|update\s+[\w."]+|delete\s+from|create\s+(?:or\s+replace\s+)?(?:unique\s+)?(?:table|index|view|function|materialized)|alter\s+table|merge\s+into)\b/i;
+const SQL_CLAUSE =
+  /^\s*(?:from|where|and|or|on|using|(?:(?:left|right|inner|outer|full|cross|natural)\s+)*join|group\s+by|order\s+by|having|limit|set|values|union|returning|case|when|then|else|end)\b/i;
+
+/** Starts with a keyword. One in small letters may begin a sentence, so more is needed. */
+function isSql(lines: readonly string[]): boolean {
+  const [first = '', ...rest] = lines.filter((line) => !/^\s*--/.test(line));
+  if (!SQL_START.test(first)) return false;
+  if (/[;)]\s*$/.test(rest.at(-1) ?? '')) return true;
+  const clauses = rest.filter((line) => SQL_CLAUSE.test(line)).length;
+  return clauses >= (/^\s*[A-Z]{4}/.test(first) ? 1 : 2);
+}
+
+/** A target and its commands, which begin with a tab. */
+const isMakefile = (lines: readonly string[]): boolean =>
+  lines.some((line, index) => TARGET.test(line) && /^\t\S/.test(lines[index + 1] ?? '')) &&
+  lines.filter((line) => TARGET.test(line) || /^[\t#]/.test(line)).length * 3 >= lines.length * 2;
+const TARGET = /^[\w./%-]+:(?!\S)/;
+
+/** Code or data whose lines are indented: without the indentation it would be lost. */
 export function isIndentedCode(lines: readonly string[]): boolean {
   const filled = lines.filter((line) => line.trim() !== '');
-  const isIndented = filled.some((line) => indentOf(line) > indentOf(filled[0]!));
-  const code = filled.filter((line) => isCodeLine(line) || DATA_LINE.test(line));
-  return isIndented && filled.length > 1 && code.length * 2 >= filled.length;
+  if (!filled.some((line) => indentOf(line) > indentOf(filled[0]!))) return false;
+  // Blank lines part code from prose more often than code from code.
+  const share = /\n\s*\n/.test(lines.join('\n').trim()) ? 2 / 3 : 1 / 2;
+  const code = filled.filter((line) =>
+    [isCodeLine, ...[DATA_LINE, ...BLOCK_LINE].map((pattern) => (text: string) => pattern.test(text))].some((is) =>
+      is(line),
+    ),
+  );
+  return code.length >= filled.length * share || isYaml(filled) || isSql(filled) || isMakefile(filled);
 }
+
+/** Lines whose indentation shows levels: it rises twice, or returns to a level that it has left. */
+export function isOutline(lines: readonly string[]): boolean {
+  let levels: number[] = [];
+  for (const indent of lines.filter((line) => line.trim() !== '').map(indentOf)) {
+    const outer = levels.filter((level) => level < indent);
+    if (levels.length > outer.length + 1 && levels[outer.length] === indent) return true;
+    levels = [...outer, indent];
+    if (levels.length > 2) return true;
+  }
+  return false;
+}
+
+const NO_BREAK_SPACE = '\u00A0';
+/** Blanks that are shown at the start of any line: a log in HTML and Markdown loses others. */
+export const visibleIndent = (width: number): string => NO_BREAK_SPACE.repeat(width);

@@ -1,5 +1,5 @@
 /** Detects pasted Markdown. Ambiguous text counts as plain text, so that no character of it is lost. */
-import { HEADING, HEADING_RULE, isCodeLine, LIST_ITEM } from './indented-text.ts';
+import { HEADING, HEADING_RULE, isCodeLine, isIndentedCode, LIST_ITEM } from './indented-text.ts';
 
 const FENCE = /^[ \t]*(`{3,}|~{3,})[^`]*$/;
 /** The line below the header of a table: `|---|:-:|`, also without the outer pipes. */
@@ -60,6 +60,7 @@ export function looksLikeMarkdown(text: string): boolean {
   }
   if (fence !== null) return false;
   if (fences > 0) return true;
+  if (isIndentedCode(outside)) return false;
 
   const nonBlank = outside.filter((line) => line.trim() !== '');
   const code = nonBlank.filter(isCodeLine);

@@ -1,5 +1,6 @@
 /** Tests the reading of plain text from terminals, chats and notes. */
 import { expect, test } from 'vitest';
+import { escapeHtml } from '../export/escape-html.ts';
 import { normalizeText, textToLog } from './text-to-log.ts';
 
 const convert = (text: string): string => textToLog(text).html;
@@ -115,7 +116,6 @@ test('joins tab-separated cells', () => {
 
 test('joins tab-separated cells below an empty first cell', () => {
   expect(convert('Name\tCalls\nAda\t12\n\t3')).toBe(p('Name · Calls', 'Ada · 12', '– · 3'));
-  expect(convert('all:\n\tgcc x.c')).toBe(p('all:', 'gcc x.c'));
 });
 
 const code = (text: string): string => `<pre><code>${text}</code></pre>`;
@@ -129,8 +129,43 @@ test.each([
     'Fixed it:\n\nif (a) {\n  b();\n}\n\nThen lunch',
     `${p('Fixed it:')}${code('if (a) {\n  b();\n}')}${p('Then lunch')}`,
   ],
+  ['all: x.o\n\tgcc x.o\n', code('all: x.o\n\tgcc x.o')],
+  ['services:\n  web:\n    image: nginx', code('services:\n  web:\n    image: nginx')],
+  ['on: [push]\njobs:\n  test:\n    steps:\n      - uses: checkout\n        with:\n          depth: 1', undefined],
+  ['- name: Install\n  apt:\n    name: nginx\n- name: Start\n  service: nginx', undefined],
+  ['Resources:\n  Bucket:\n    Type: AWS::S3::Bucket', undefined],
+  ['# Settings\nserver:\n  port: 80\n\n  host: "::"\nlog:\n  level: info', undefined],
+  ['SELECT a,\n       b\n  FROM t\n WHERE c = 1', undefined],
+  ['select id\n  from users\n where age > 3\n order by id', undefined],
+  ['-- daily\nWITH x AS (\n  SELECT 1\n)\nSELECT *\n  FROM x;', undefined],
+  ['create table t (\n  id int,\n  name text,\n  age int,\n  at date\n);', undefined],
+  ['server {\n  listen 80;\n  location / {\n    root /srv;\n  }\n}', undefined],
+  ['.a {\n  color: red;\n}', undefined],
+  ['def f(x):\n    if x:\n        return x\n    print(x)', undefined],
+  ['if [ -f x ]; then\n  rm x\nfi', undefined],
+  ['<a>\n  <b>text</b>\n</a>', undefined],
+  ['src\n├── a.ts\n│   └── b.ts\n    └── c.ts', undefined],
   ['npm ci\nnpm test', p('npm ci', 'npm test')],
   ['Dear diary,\n  today I ran\n  far', p('Dear diary,', 'today I ran', 'far')],
+  ['Notes:\n  Morning: ran\n  Evening: read', p('Notes:', 'Morning: ran', 'Evening: read')],
+  ['- Work: shipped\n  Note: late', `<ul>${li('Work: shipped<br>Note: late')}</ul>`],
+  ['Select the shoes\n  and pack', p('Select the shoes', 'and pack')],
+  ['Lunch (\n  cheap)', p('Lunch (', 'cheap)')],
+  [
+    'The new stack:\n\nservices:\n  web:\n    image: nginx\n\nWorks now.',
+    `${p('The new stack:')}${code('services:\n  web:\n    image: nginx')}${p('Works now.')}`,
+  ],
 ])('keeps the indentation of code: %j', (text, html) => {
-  expect(convert(text)).toBe(html);
+  expect(convert(text)).toBe(html ?? code(escapeHtml(text)));
+});
+
+test('keeps the indentation of an outline without markers', () => {
+  const nbsp = (count: number): string => '\u00A0'.repeat(count);
+  expect(convert('Launch\n  Design\n    Mockups\n  Build')).toBe(
+    p('Launch', `${nbsp(2)}Design`, `${nbsp(4)}Mockups`, `${nbsp(2)}Build`),
+  );
+  expect(convert('  Launch\n\tDesign\n  Rest')).toBe(p('Launch', `${nbsp(2)}Design`, 'Rest'));
+  expect(convert(`Launch\n${nbsp(2)}Design\n\n${nbsp(2)}- item`)).toBe(
+    p('Launch', `${nbsp(2)}Design`) + `<ul>${li('item')}</ul>`,
+  );
 });

@@ -2,7 +2,7 @@
 import { escapeHtml } from '../export/escape-html.ts';
 import { withoutControls } from './entry-html.ts';
 import { addBlock, appendToLastBlock, createRoot, writeLog, type ListTag, type Root } from './log-builder.ts';
-import { INDENT, indentOf, isIndentedCode } from './indented-text.ts';
+import { INDENT, indentOf, isIndentedCode, isOutline, visibleIndent } from './indented-text.ts';
 import { joinCells } from './pasted-markdown.ts';
 
 /** Also the separators of Unicode, of old terminals and of a soft break in PowerPoint. */
@@ -86,14 +86,28 @@ function dropDoubtfulMarkers(lines: readonly Line[]): void {
 }
 
 function readLines(text: string): Line[] {
-  const raw = text.split('\n').filter((line) => line.trim() !== '');
-  const hasRows = isTable(raw);
-  const lines = raw.map((line): Line => {
-    if (hasRows) return { text: joinCells(line.split('\t')), indent: 0, marker: null };
-    return { text: line.trim(), indent: indentOf(line), marker: readMarker(line.trim()) };
-  });
+  const filled = text.split('\n').filter((line) => line.trim() !== '');
+  if (isTable(filled)) return filled.map((line) => ({ text: joinCells(line.split('\t')), indent: 0, marker: null }));
+  const blocks = text.split(BLANK_LINES).map((block) => block.split('\n').filter((line) => line.trim() !== ''));
+  const read = blocks.map((block) => block.map(readLine));
+  const lines = read.flat();
   dropDoubtfulMarkers(lines);
+  for (const [index, block] of blocks.entries())
+    if (isOutline(block) && read[index]!.every(({ marker }) => marker === null)) showIndents(read[index]!);
   return lines;
+}
+
+const BLANK_LINES = /\n(?:[^\S\n]*\n)+/;
+
+function readLine(line: string): Line {
+  const marker = readMarker(line.trim());
+  const text = marker ? line.trim() : line.replace(/^[^\S\u00A0]+/, '').trimEnd();
+  return { text, indent: indentOf(line), marker };
+}
+
+function showIndents(lines: readonly Line[]): void {
+  const common = Math.min(...lines.map(({ indent }) => indent));
+  for (const line of lines) line.text = visibleIndent(line.indent - common) + line.text;
 }
 
 /** A sign before a digit, beside items with the same sign: an item that keeps it. */

@@ -34,6 +34,15 @@ describe('a pasted note', () => {
     ['- [x] **a**\n- [ ] b', '<ul><li><p>[x] <strong>a</strong></p></li><li><p>[ ] b</p></li></ul>'],
     ['• **a**\n• b', '<ul><li><p><strong>a</strong></p></li><li><p>b</p></li></ul>'],
     ['**a**\nb\nc', '<p><strong>a</strong></p><p>b</p><p>c</p>'],
+    [
+      '**x**\n\nserver:\n  port: 80\n  tls:\n    on: yes',
+      '<p><strong>x</strong></p><p>server:</p><p>\u00A0\u00A0port: 80</p><p>\u00A0\u00A0tls:</p><p>\u00A0\u00A0\u00A0\u00A0on: yes</p>',
+    ],
+    [
+      '- **x**\n\n  SELECT a\n    FROM t;',
+      '<ul><li><p><strong>x</strong></p><p>SELECT a<br>\u00A0\u00A0FROM t;</p></li></ul>',
+    ],
+    ['**Plan**\n  one\n  two', '<p><strong>Plan</strong></p><p>one</p><p>two</p>'],
     ['- **a**\n  goes on', '<ul><li><p><strong>a</strong><br>goes on</p></li></ul>'],
     ['> Make it work.\n> Make it right.', '<blockquote><p>Make it work.</p><p>Make it right.</p></blockquote>'],
     ['[the report](https://example.com/r)', '<p>the report (https://example.com/r)</p>'],

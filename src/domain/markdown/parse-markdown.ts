@@ -8,6 +8,7 @@ import createMarkdownIt, { type MarkdownIt, type Token } from 'markdown-it';
 import { escapeHtml } from '../export/escape-html.ts';
 import { entryText } from '../log/entry-text.ts';
 import { linkAsText } from '../log/links.ts';
+import { indentOf, isIndentedCode, isOutline, visibleIndent } from '../log/indented-text.ts';
 import { endOfProperties, joinCells } from '../log/pasted-markdown.ts';
 import { InlineHtml } from './inline-html.ts';
 
@@ -41,7 +42,8 @@ export function parseMarkdown(text: string, { softBreaks, topHeading = 1 }: Mark
     .replaceAll('\0', '')
     .replace(/\r\n?/g, '\n');
   const repaired = softBreaks === 'keep' ? repairLists(source) : source;
-  return new LogWriter(repaired, softBreaks === 'keep', topHeading).write(parser.parse(repaired, {}));
+  const keepsBreaks = softBreaks === 'keep';
+  return new LogWriter(repaired, keepsBreaks, topHeading).write(parser.parse(repaired, { keepsBreaks }));
 }
 
 function createParser(): MarkdownIt {
@@ -90,7 +92,19 @@ function createParser(): MarkdownIt {
     state.line = close + 1;
     return true;
   });
+  markdown.core.ruler.before('inline', 'indentation', ({ env, tokens }) => {
+    if (!env['keepsBreaks']) return;
+    for (const [index, token] of tokens.entries())
+      if (tokens[index - 1]?.type === 'paragraph_open') token.content = showIndents(token.content);
+  });
   return markdown;
+}
+
+/** Markdown drops the blanks at the start of a line. They stay where they mean something, such as in YAML without a fence. */
+function showIndents(paragraph: string): string {
+  const lines = paragraph.split('\n');
+  if (!isIndentedCode(lines) && !isOutline(lines)) return paragraph;
+  return lines.map((line) => visibleIndent(indentOf(line)) + line.trimStart()).join('\n');
 }
 
 function blockRule(name: string): BlockRule {

@@ -264,6 +264,16 @@ describe('white space', () => {
     expect(convert(html)).toBe(log);
   });
 
+  test('that indents a paragraph stays, and a single blank and that of an item do not', () => {
+    expect(convert('<p>web:</p><p>&nbsp; &nbsp;image: nginx</p><p>&nbsp;x</p>')).toBe(
+      p('web:', '\u00A0\u00A0\u00A0image: nginx', 'x'),
+    );
+    expect(convert('<div style="white-space:pre">a:</div><div style="white-space:pre">  <b>b</b>: 1</div>')).toBe(
+      p('a:', '<strong>\u00A0\u00A0b</strong>: 1'),
+    );
+    expect(convert('<ul><li>&nbsp;&nbsp;&nbsp;a</li></ul>')).toBe('<ul><li><p>a</p></li></ul>');
+  });
+
   test('collapses across elements and at the ends of blocks and lines', () => {
     expect(convert('<div> a <b> b </b>\n c<br> d <div>\n e</div> f </div>')).toBe(
       p('a <strong>b</strong> c<br>d', 'e', 'f'),

@@ -164,7 +164,7 @@ class Converter {
   }
 
   private endBlock({ container, block }: Context): void {
-    for (const pieces of this.line.take()) {
+    for (const pieces of this.line.take(block === 'p' && container.kind !== 'item')) {
       const html = writeInline(pieces);
       // A box belongs to the block behind it.
       if (BOX.test(html)) this.box = `${html} `;

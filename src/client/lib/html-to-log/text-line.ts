@@ -1,5 +1,6 @@
 /** Collects the text of one block and collapses its white space as a browser shows it. */
 import type { Mark, Piece } from '#domain/log/log-builder.ts';
+import { indentOf, visibleIndent } from '#domain/log/indented-text.ts';
 import { normalizeText } from '#domain/log/text-to-log.ts';
 
 export type WhiteSpace = 'collapse' | 'keep-lines' | 'keep';
@@ -105,8 +106,11 @@ export class TextLine {
     return this.pieces.every((piece) => piece === null || BLANK.test(piece.text));
   }
 
-  /** Ends the block: the paragraphs between its blank lines, each without space at its ends. */
-  take(): Piece[][] {
+  /**
+   * Ends the block: the paragraphs between its blank lines, each without space at its ends. `showsIndent`: two blanks or
+   * more at the start are shown by the source, such as in YAML copied from a mail, and stay.
+   */
+  take(showsIndent: boolean): Piece[][] {
     const { pieces } = this;
     this.pieces = [];
     this.atLineStart = true;
@@ -119,7 +123,7 @@ export class TextLine {
     const paragraphs: Piece[][] = [];
     let isOpen = false;
     for (const line of lines) {
-      const trimmed = trimEnd(isOpen ? line : trimStart(line));
+      const trimmed = trimEnd(isOpen ? line : trimStart(line, showsIndent));
       if (trimmed.length === 0) isOpen = false;
       else if (isOpen) paragraphs.at(-1)!.push(null, ...trimmed);
       else {
@@ -131,10 +135,14 @@ export class TextLine {
   }
 }
 
-function trimStart(line: Piece[]): Piece[] {
+function trimStart(line: Piece[], showsIndent: boolean): Piece[] {
   const first = line.findIndex((piece) => !BLANK.test(piece!.text));
   if (first === -1) return [];
-  return [{ ...line[first]!, text: line[first]!.text.trimStart() }, ...line.slice(first + 1)];
+  const blanks = line.slice(0, first).map((piece) => piece!.text);
+  const text = line[first]!.text.trimStart();
+  const indent = indentOf((blanks.join('') + line[first]!.text).replaceAll('\u00A0', ' '));
+  const shown = showsIndent && indent > 1 ? visibleIndent(indent) + text : text;
+  return [{ ...line[first]!, text: shown }, ...line.slice(first + 1)];
 }
 
 function trimEnd(line: Piece[]): Piece[] {

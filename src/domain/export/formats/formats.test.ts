@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { day, type Day } from '#domain/day/day.ts';
 import { isCleanLog, withDateHeader, withoutDateHeader } from '#domain/log/entry-html.ts';
 import { entryText } from '#domain/log/entry-text.ts';
+import { textToLog } from '#domain/log/text-to-log.ts';
 import { anyLogs, days, editorLogs } from '../../../../tests/support/log-arbitraries.ts';
 import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
 import type { ExportedEntry, FormatWriter, ParsedDay } from '../exported-entry.ts';
@@ -30,6 +31,17 @@ const contentOf = (read: ParsedDay | undefined): string =>
 const DATE = day('2026-11-21');
 const LABEL = 'Saturday - November 21, 2026';
 const RULE = '-'.repeat(LABEL.length);
+
+test.each(['Launch\n  Design\n    Mockups\n  Build', 'a\n\tb\n\t\tc\n\nservices:\n  web:\n    image: nginx'])(
+  'indentation comes back from plain text and Markdown: %j',
+  (source) => {
+    const { html } = textToLog(source);
+    const [fromMarkdown] = readMarkdown(write(markdownWriter(), [entryOf(DATE, html)]));
+    expect(contentOf(fromMarkdown)).toBe(html);
+    const [fromText] = readText(write(textWriter(), [entryOf(DATE, html)]));
+    expect(entryText(contentOf(fromText))).toBe(entryText(html));
+  },
+);
 
 describe('plain text', () => {
   const written = (html: string): string => write(textWriter(), [entryOf(DATE, html)]);
