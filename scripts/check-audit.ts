@@ -10,7 +10,7 @@ type Report = { code: 0 | 1 | 2; text: string };
 type Vulnerability = { name: string; severity: string; range: string; fixAvailable: unknown };
 
 if (import.meta.main) {
-  const { stdout, error } = spawnSync('npm', ['audit', '--omit=dev', '--json'], {
+  const { stdout, error } = spawnSync('npm', ['audit', '--omit=dev', '--workspaces=false', '--json'], {
     cwd: ROOT,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],

@@ -38,6 +38,9 @@ const SCRIPTS = {
   schema: 'database/dump-schema.ts',
 };
 
+/** The scripts that need neither the tools of tests and checks nor the types of packages. */
+const PRODUCT_SCRIPTS = new Set(['start', 'build', 'admin', 'backup', 'restore', 'doctor']);
+
 const compileCache = process.env.NODE_COMPILE_CACHE ?? join(root, 'node_modules', '.cache', 'compiled');
 /** The first version with `import.meta.main`. */
 const MIN_NODE_VERSION = [24, 2];
@@ -49,10 +52,14 @@ const BUNDLED_NODES = {
 };
 const PARENT_CHECK_MS = 500;
 
-function nodeForScripts() {
+function isRecentNode() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   const [minMajor, minMinor] = MIN_NODE_VERSION;
-  if (major > minMajor || (major === minMajor && minor >= minMinor)) return process.execPath;
+  return major > minMajor || (major === minMajor && minor >= minMinor);
+}
+
+function nodeForScripts() {
+  if (isRecentNode()) return process.execPath;
   const bundled = BUNDLED_NODES[`${process.platform}-${process.arch}`];
   if (bundled) return join(root, 'node_modules', bundled);
   process.stderr.write(
@@ -110,6 +117,8 @@ if (!script) {
   process.stderr.write(`Usage: node scripts/run.mjs NAME, with one of ${Object.keys(SCRIPTS).join(', ')}\n`);
   process.exit(2);
 }
-await installIfNeeded(root);
+// npm puts the bundled Node in front of the system's, so a recent Node may be the one that an installation would remove.
+const needsBundledNode = !isRecentNode() || process.execPath.startsWith(join(root, 'node_modules'));
+await installIfNeeded(root, [...(PRODUCT_SCRIPTS.has(name) ? [] : ['tools']), ...(needsBundledNode ? ['node'] : [])]);
 if (script === SCRIPTS.start || script === SCRIPTS.build) await warmCompileCache(root, nodeForScripts(), compileCache);
 run(script, args);

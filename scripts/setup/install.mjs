@@ -4,13 +4,13 @@
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import process from 'node:process';
 
 const NPM_CI = [
   'ci',
-  // Overrides NODE_ENV=production and .npmrc: the build and the bundled Node are required.
+  // Overrides NODE_ENV=production and .npmrc: the build is required.
   '--include=dev',
   '--include=optional',
   '--engine-strict=false',
@@ -20,37 +20,68 @@ const NPM_CI = [
   '--no-audit',
   '--no-fund',
 ];
+/** What no running program reads: source maps, types, and the headers of Node. A quarter of what npm writes. */
+const UNREAD_FILE = /\.(?:map|d\.[cm]?ts)$/;
+const NODE_HEADERS = /^node-[^/]+$/;
+/** In the stamp of an installation whose unread files were removed. */
+const PRUNED = 'pruned';
 
-export async function installIfNeeded(root) {
+/**
+ * @param extras which workspaces below this folder are needed beside the product: `tools` for tests and checks, and `node`,
+ *   the bundled Node
+ */
+export async function installIfNeeded(root, extras) {
   const lockText = readFileSync(join(root, 'package-lock.json'));
   const stampFile = join(root, 'node_modules', '.installed');
-  const stamp = `${createHash('sha256').update(lockText).digest('hex')} ${process.platform}-${process.arch}\n`;
-  if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return;
-  if (!isInstalled(root, JSON.parse(lockText.toString()))) {
-    process.stdout.write(
-      existsSync(stampFile) ? 'Updating dependencies…\n' : 'Installing dependencies (first run, about a minute)…\n',
-    );
-    await npmCi(root);
-  }
-  writeFileSync(stampFile, stamp);
+  const version = `${createHash('sha256').update(lockText).digest('hex')} ${process.platform}-${process.arch}`;
+  const [installedVersion, ...installed] = existsSync(stampFile)
+    ? readFileSync(stampFile, 'utf8').trim().split('\n')
+    : [];
+  if (installedVersion === version && extras.every((extra) => installed.includes(extra))) return;
+  const wanted = [...new Set([...extras, ...installed])].filter((name) => name !== PRUNED).sort();
+  const stamp = (parts) => writeFileSync(stampFile, [version, ...parts, ''].join('\n'));
+  // npm's record does not tell that files were removed, which a type check reads.
+  if (!installed.includes(PRUNED) && isInstalled(root, JSON.parse(lockText.toString()), wanted))
+    return stamp([...new Set(['tools', ...wanted])]);
+  process.stdout.write(
+    installedVersion ? 'Updating dependencies…\n' : 'Installing dependencies (first run, about a minute)…\n',
+  );
+  await npmCi(root, wanted);
+  const isForTools = wanted.includes('tools');
+  if (!isForTools) removeUnread(join(root, 'node_modules'));
+  stamp(isForTools ? wanted : [...wanted, PRUNED]);
 }
 
 /**
  * True if npm's record of the installed packages has every version of the lock file, except optional packages for other
- * platforms. Without this check, every manual `npm install` would be followed by a second install.
+ * platforms and a Node that is not wanted. Without this check, every manual `npm install` would be followed by a second one.
  */
-function isInstalled(root, lock) {
+function isInstalled(root, lock, wanted) {
   const record = join(root, 'node_modules', '.package-lock.json');
   if (!existsSync(record)) return false;
   const installed = JSON.parse(readFileSync(record, 'utf8')).packages ?? {};
+  const bundledNodes = wanted.includes('node') ? {} : (lock.packages['scripts/setup/node']?.optionalDependencies ?? {});
   const missing = [];
-  for (const [path, wanted] of Object.entries(lock.packages)) {
-    if (path === '' || installed[path]?.version === wanted.version) continue;
-    if (installed[path] !== undefined || wanted.optional !== true) return false;
-    missing.push(wanted);
+  for (const [path, locked] of Object.entries(lock.packages)) {
+    const isOurs = !path.startsWith('node_modules/') || locked.link === true;
+    if (isOurs || installed[path]?.version === locked.version) continue;
+    if (path.slice('node_modules/'.length) in bundledNodes) continue;
+    if (installed[path] !== undefined || locked.optional !== true) return false;
+    missing.push(locked);
   }
   const libc = cLibrary();
-  return !missing.some((wanted) => matchesPlatform(wanted, libc));
+  return !missing.some((locked) => matchesPlatform(locked, libc));
+}
+
+function removeUnread(folder) {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isFile() && UNREAD_FILE.test(entry.name)) rmSync(path);
+    else if (entry.isDirectory()) {
+      if (NODE_HEADERS.test(entry.name)) rmSync(join(path, 'include'), { recursive: true, force: true });
+      removeUnread(path);
+    }
+  }
 }
 
 const allows = (list, value) =>
@@ -67,10 +98,16 @@ function cLibrary() {
   return process.report.getReport().header.glibcVersionRuntime ? 'glibc' : 'musl';
 }
 
-function npmCi(root) {
+/** The arguments with which npm installs the product and these of its workspaces. */
+const choose = (workspaces) =>
+  workspaces.length === 0
+    ? ['--workspaces=false']
+    : ['--include-workspace-root', ...workspaces.map((name) => `--workspace=scripts/setup/${name}`)];
+
+function npmCi(root, workspaces) {
   const [command, ...before] = npmCommand();
   return new Promise((resolve) => {
-    const npm = spawn(command, [...before, ...NPM_CI], {
+    const npm = spawn(command, [...before, ...NPM_CI, ...choose(workspaces)], {
       cwd: root,
       stdio: ['ignore', 'pipe', 'pipe'],
       shell: process.platform === 'win32' && command === 'npm',
