@@ -1,57 +1,18 @@
 /**
  * The matching rules of the search in logs. All terms must match. The last term matches as a prefix, because results
- * appear while the user types. Case and accents are ignored. Scripts without spaces between words match as substrings.
+ * appear while the user types. Case and accents are ignored (`foldText`). Scripts without spaces between words match as
+ * substrings.
  *
  * The server stores the normalized form of each log (`toSearchForm`) in `entry_words`. A search first updates the forms
  * of changed logs. A change of these rules requires a migration that empties `entry_words`, or stale forms remain.
  */
+import { foldText, isAscii } from './log/fold-text.ts';
 
 /** Longer queries are cut: to 200 UTF-16 units and to 8 words. */
 export const QUERY_MAX_LENGTH = 200;
 export const QUERY_MAX_WORDS = 8;
 /** Maximum number of days in a response, newest days first. */
 export const FIND_MAX_RESULTS = 50;
-
-/**
- * Diacritics of Latin, Greek, Cyrillic, Hebrew and Arabic, and invisible characters. Not every `\p{M}`: in Thai,
- * Devanagari and kana, marks distinguish words.
- */
-const IGNORED_MARKS = new RegExp(
-  `[${[
-    String.raw`\u{300}-\u{36f}\u{1ab0}-\u{1aff}\u{1dc0}-\u{1dff}\u{20d0}-\u{20ff}\u{483}-\u{487}`,
-    String.raw`\u{591}-\u{5bd}\u{5bf}\u{5c1}\u{5c2}\u{5c4}\u{5c5}\u{5c7}`,
-    String.raw`\u{64b}-\u{65f}\u{670}\u{6d6}-\u{6dc}`,
-    String.raw`\u{ad}\u{200b}-\u{200f}\u{2060}\u{fe00}-\u{fe0f}\u{feff}`,
-  ].join('')}]+`,
-  'gu',
-);
-
-/** Letters without a Unicode decomposition, and what users type instead. `i` and the Turkish `ı` match each other. */
-const LETTER_SUBSTITUTES: Readonly<Record<string, string>> = {
-  ...{ ß: 'ss', æ: 'ae', œ: 'oe', þ: 'th', ø: 'o', ł: 'l' },
-  ...{ đ: 'd', ð: 'd', ħ: 'h', ŧ: 't', ı: 'i', ς: 'σ' },
-};
-const SPECIAL = new RegExp(`[${Object.keys(LETTER_SUBSTITUTES).join('')}]`, 'g');
-
-/**
- * Threat: `normalize` sorts a run of combining marks in quadratic time; 128,000 of them blocked the server's event loop
- * for a minute. Unicode's stream-safe format allows 30. NFKD also turns the two half-width kana signs into marks.
- */
-const EXCESS_MARKS = /([\p{M}\uff9e\uff9f]{30})[\p{M}\uff9e\uff9f]+/gu;
-
-const ASCII = /^[\0-\x7f]*$/;
-
-function fold(text: string): string {
-  if (ASCII.test(text)) return text.toLowerCase();
-  return text
-    .replace(IGNORED_MARKS, '')
-    .replace(EXCESS_MARKS, '$1')
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(IGNORED_MARKS, '')
-    .replace(SPECIAL, (letter) => LETTER_SUBSTITUTES[letter]!)
-    .normalize('NFC');
-}
 
 /** A character of a script without spaces between words (Han, kana, Thai, …), or an emoji except a flag. */
 const UNSPACED = String.raw`(?=[\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Bopo}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}\p{Extended_Pictographic}])[\p{L}\p{N}\p{M}\p{Extended_Pictographic}]`;
@@ -60,19 +21,19 @@ const TOKEN = new RegExp(String.raw`(?:${UNSPACED})+|(?:(?!${UNSPACED})[\p{L}\p{
 const ASCII_TOKEN = /[0-9a-z]+/g;
 const STARTS_UNSPACED = new RegExp(String.raw`^${UNSPACED}`, 'u');
 
-const tokenize = (folded: string): string[] => folded.match(ASCII.test(folded) ? ASCII_TOKEN : TOKEN) ?? [];
+const tokenize = (folded: string): string[] => folded.match(isAscii(folded) ? ASCII_TOKEN : TOKEN) ?? [];
 
 /**
  * The distinct tokens of a text, surrounded by spaces, so that ` word` matches a prefix and ` word ` a whole word.
  * Never contains NUL or lone surrogates, which PostgreSQL rejects: neither is a letter.
  */
-export const toSearchForm = (text: string): string => ` ${[...new Set(tokenize(fold(text)))].join(' ')} `;
+export const toSearchForm = (text: string): string => ` ${[...new Set(tokenize(foldText(text)))].join(' ')} `;
 
 export type SearchTerm = { text: string; match: 'word' | 'prefix' | 'substring' };
 
 /** Empty for a query without a `TOKEN`, such as punctuation alone. */
 export function parseSearchTerms(query: string): SearchTerm[] {
-  const tokens = tokenize(fold(query.slice(0, QUERY_MAX_LENGTH))).slice(0, QUERY_MAX_WORDS);
+  const tokens = tokenize(foldText(query.slice(0, QUERY_MAX_LENGTH))).slice(0, QUERY_MAX_WORDS);
   return tokens.map((text, index) => {
     if (STARTS_UNSPACED.test(text)) return { text, match: 'substring' };
     return { text, match: index === tokens.length - 1 ? 'prefix' : 'word' };
@@ -112,7 +73,7 @@ export function findMatches(terms: readonly SearchTerm[], text: string): Span[] 
       if (unspaced.length > 0) matches.push(...findMatchesInRun(unspaced, token, index));
       continue;
     }
-    const parts = tokenize(fold(token));
+    const parts = tokenize(foldText(token));
     if (
       parts.some((part) =>
         spaced.some((term) => (term.match === 'word' ? part === term.text : part.startsWith(term.text))),
@@ -130,7 +91,7 @@ function findMatchesInRun(terms: readonly SearchTerm[], run: string, start: numb
   let folded = '';
   let at = start;
   for (const character of run) {
-    const form = fold(character);
+    const form = foldText(character);
     const span = { from: at, to: at + character.length };
     for (let unit = 0; unit < form.length; unit += 1) origin.push(span);
     folded += form;
