@@ -50,11 +50,11 @@ export function sendReminderNow(deps: SendNowDeps) {
     if (!mailer.isSetUp) throw new FunctionError(503, 'This server sends no mail.');
     const service = database.asService('send a reminder at once');
     const now = clock.now();
-    const { rows } = await service.statement<{ timeZone: string | null; dayEndsAt: DayEnd }>(
-      'select time_zone as "timeZone", day_ends_at as "dayEndsAt" from public.preferences where user_id = $1',
+    const { rows } = await service.statement<{ timeZone: string | null; dayEndsAt: DayEnd; hasPrompts: boolean }>(
+      'select time_zone as "timeZone", day_ends_at as "dayEndsAt", prompts as "hasPrompts" from public.preferences where user_id = $1',
       [userId],
     );
-    const { timeZone = null, dayEndsAt = 0 } = rows[0] ?? {};
+    const { timeZone = null, dayEndsAt = 0, hasPrompts = false } = rows[0] ?? {};
     const day = currentDay(now, timeZone !== null && isTimeZone(timeZone) ? timeZone : null, dayEndsAt);
     const recipient = (await readContexts(service, [{ userId, day }], now)).get(userId);
     if (!recipient) throw new FunctionError(403, 'Confirm your email address in your profile first.');
@@ -72,7 +72,7 @@ export function sendReminderNow(deps: SendNowDeps) {
       tokens: [{ token: tap, purpose: 'tap' }, ...(reply ? [{ token: reply, purpose: 'reply' as const }] : [])],
     });
     try {
-      await mailer.deliver(writeReminder(deps, { recipient, day, last: recipient.last, tap, reply }));
+      await mailer.deliver(writeReminder(deps, { recipient, day, hasPrompts, last: recipient.last, tap, reply }));
     } catch (error) {
       if (!(error instanceof MailDeferred || error instanceof MailRejected)) throw error;
       throw new FunctionError(503, 'The mail could not be sent. Please try again later.');

@@ -83,14 +83,19 @@ export type Sending = {
   tokens: readonly { token: MailToken; purpose: TokenPurpose }[];
 };
 
-/** No-op if the lease was lost, the preferences have changed, the day was sent, or, for a reminder, has words by now. */
+/**
+ * No-op if the lease was lost, the preferences have changed, the day was sent, or, for a reminder, has words by now or has
+ * become a day off.
+ */
 const MARK = `
   with marked as (
     update public.reminder_schedule
        set sent_day = $4, due_at = $5, day = $6, lease = null, leased_until = null
      where user_id = $1 and kind = $2 and lease = $3 and sent_day is distinct from $4::date
        and ($2 <> 'reminder' or not exists (
-         select from public.entries where user_id = $1 and date = $4::date and content_text <> ''))
+         select from public.entries where user_id = $1 and date = $4::date and content_text <> ''
+         union all
+         select from public.time_off where user_id = $1 and $4::date between first_day and last_day))
     returning user_id),
   stored as (
     insert into public.mail_tokens (user_id, token_hash, purpose, day, expires_at)

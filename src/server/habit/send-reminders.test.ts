@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { day } from '#domain/day/day.ts';
+import { promptOf } from '#domain/habit/prompts.ts';
 import { createDatabaseClock } from '../../../tests/support/database-clock.ts';
 import { createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
 import type { Database } from '../database/database.ts';
@@ -131,6 +133,45 @@ test('words that arrive while the mail is written stop it', async () => {
     if (text.includes('with marked')) await write(id, '2026-11-27', '<p>Shipped it</p>');
   });
   expect(await run({ database })).toMatchObject({ mailed: 0, skipped: 1 });
+});
+
+test('a day off gets no mail, also if it is marked while the mail is written', async () => {
+  const takeOff = (id: string) =>
+    db.admin.query("insert into time_off (user_id, first_day, last_day) values ($1, '2026-11-26', '2026-11-27')", [id]);
+  const [before, meanwhile] = [await user('ada@example.com'), await user('ben@example.com')];
+  await takeOff(before);
+  await run();
+  now = new Date('2026-11-27T18:00:00Z');
+  let isMarked = false;
+  const database = interceptStatements(async (text) => {
+    if (!text.includes('with marked')) return;
+    isMarked = true;
+    await takeOff(meanwhile);
+  });
+  expect(await run({ database })).toMatchObject({ mailed: 0, skipped: 2 });
+  expect(isMarked).toBe(true);
+  expect(await readSchedule(before)).toMatchObject({ day: '2026-11-30', sent: null });
+});
+
+test.each([
+  ['ended yesterday', '2026-11-20', '2026-11-26'],
+  ['begins tomorrow', '2026-11-28', '2026-11-30'],
+])('time off that %s stops no mail', async (_name, first, last) => {
+  const id = await user('ada@example.com');
+  await db.admin.query('insert into time_off (user_id, first_day, last_day) values ($1, $2, $3)', [id, first, last]);
+  await run();
+  expect(await runAt('2026-11-27T18:00:00Z')).toMatchObject({ mailed: 1 });
+});
+
+test('asks the question of the day of those who have turned prompts on', async () => {
+  await user('ada@example.com', { prompts: true });
+  await user('ben@example.com');
+  await run();
+  await runAt('2026-11-27T18:00:00Z');
+  const textTo = (address: string) => sent.find(({ to }) => to === address)!.text;
+  expect(textTo('ada@example.com')).toContain(promptOf(day('2026-11-27')));
+  expect(textTo('ada@example.com')).not.toContain('What did you get done today?');
+  expect(textTo('ben@example.com')).toContain('What did you get done today?');
 });
 
 test.each([

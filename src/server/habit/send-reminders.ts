@@ -1,6 +1,7 @@
 /** Sends the evening reminders that are due (docs/specification/habit.md 2). */
 import type { Day } from '#domain/day/day.ts';
 import { logLines } from '#domain/export/log-lines.ts';
+import { promptOf } from '#domain/habit/prompts.ts';
 import { reminderTime } from '#domain/habit/reminder-time.ts';
 import { QUICK_ENTRIES } from '#domain/log/quick-entries.ts';
 import { dayPath, ROUTES } from '#domain/routes.ts';
@@ -35,7 +36,9 @@ export type ReminderDeps = ReminderWriter & {
 
 export type SendCounts = { mailed: number; pushed: number; planned: number; skipped: number; dropped: number };
 
-const PROMPT = 'What did you get done today?';
+/** The question of the mail; with prompts the one that the page of the day asks too (docs/specification/time-off.md 3). */
+const questionOf = (day: Day, hasPrompts: boolean): string =>
+  hasPrompts ? promptOf(day) : 'What did you get done today?';
 
 /** @throws MailDeferred when some mails were deferred: they are tried again in some minutes */
 export async function sendReminders(deps: ReminderDeps, signal: AbortSignal): Promise<SendCounts> {
@@ -97,7 +100,7 @@ async function sendOne(
 ): Promise<boolean> {
   const { clock, log, push, replyAddress } = deps;
   const { row } = planned;
-  const { remind_by_mail: byMail, remind_by_push: byPush } = row.preferences;
+  const { remind_by_mail: byMail, remind_by_push: byPush, prompts: hasPrompts } = row.preferences;
   const tap = planned.tokens[0]!.token;
   const reply = byMail && replyAddress !== null ? createMailToken(row.userId) : null;
   const sending: Sending = reply
@@ -112,7 +115,7 @@ async function sendOne(
     isPushed = await push({
       userId: row.userId,
       day: row.day,
-      prompt: PROMPT,
+      prompt: questionOf(row.day, hasPrompts),
       tapToken: tap.text,
     }).then(
       () => true,
@@ -121,7 +124,10 @@ async function sendOne(
     if (isPushed) counts.pushed += 1;
   }
   if (!byMail) return true;
-  const message = writeReminder(deps, { recipient: context, day: row.day, last: context.last, tap, reply });
+  const message = writeReminder(deps, {
+    ...{ recipient: context, day: row.day, hasPrompts, last: context.last },
+    ...{ tap, reply },
+  });
   const outcome = await deliverMarked(deps, service, claim, { sending, message, isShown: isPushed });
   if (outcome !== 'deferred') counts[outcome] += 1;
   return outcome !== 'deferred';
@@ -136,10 +142,18 @@ export function writeReminder(
   {
     recipient,
     day,
+    hasPrompts,
     last,
     tap,
     reply,
-  }: { recipient: Recipient; day: Day; last: LastLog; tap: MailToken; reply: MailToken | null },
+  }: {
+    recipient: Recipient;
+    day: Day;
+    hasPrompts: boolean;
+    last: LastLog;
+    tap: MailToken;
+    reply: MailToken | null;
+  },
 ): MailMessage {
   const { publicUrl } = config;
   const { userId, email } = recipient;
@@ -147,7 +161,7 @@ export function writeReminder(
   return reminderMail({
     to: email,
     day,
-    prompt: PROMPT,
+    prompt: questionOf(day, hasPrompts),
     writeLink: publicUrl + dayPath(day),
     taps: QUICK_ENTRIES.map(({ text }, index) => ({ label: text, link: `${publicUrl}${tapPath(tap.text, index)}` })),
     last: last && { day: last.day, ...readItems(last.content) },
