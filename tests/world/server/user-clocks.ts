@@ -1,10 +1,11 @@
 /**
  * Gives each user a clock of their own for the day rules of the database, because schedules run at the same time but on
- * different days. All rules call `earliest_today` and `latest_today`, whose parameter defaults to `now()`: only that
- * default is replaced.
+ * different days. All rules call one of `CLOCK_FUNCTIONS`, whose parameter defaults to `now()`: only that default is
+ * replaced.
  */
 import type { Pool } from 'pg';
 
+const CLOCK_FUNCTIONS = ['earliest_today', 'latest_today', 'earliest_current_day'] as const;
 const ORIGINAL_DEFAULT = 'DEFAULT now()';
 
 /** `security definer`, because policies call the function as roles that cannot read `world_clocks`. */
@@ -17,7 +18,7 @@ $$`;
 
 export async function installUserClocks(admin: Pool): Promise<(userId: string, now: number) => Promise<void>> {
   await admin.query(CLOCK);
-  for (const name of ['earliest_today', 'latest_today']) {
+  for (const name of CLOCK_FUNCTIONS) {
     const text = `select pg_get_functiondef('public.${name}'::regproc) as definition`;
     const { definition } = (await admin.query<{ definition: string }>(text)).rows[0]!;
     if (definition.split(ORIGINAL_DEFAULT).length !== 2) throw new Error(`${name} has no parameter with DEFAULT now()`);
