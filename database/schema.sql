@@ -702,6 +702,8 @@ create table public.entry_words (
   date date not null,
   revision integer not null,
   words text not null,
+  tags text[] not null default '{}'::text[],
+  tags_revision integer,
   constraint entry_words_user_id_date_fkey FOREIGN KEY (user_id, date) REFERENCES public.entries(user_id, date) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
   constraint entry_words_pkey PRIMARY KEY (user_id, date)
 ) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02);

@@ -2,7 +2,7 @@
  * Written by `npm run schema` from the migrations, never edited: the rows of all tables and views as the server reads them.
  * A view's columns count as not null. A check of a list of texts is a union.
  */
-// 397dd34eb07cf557dc21739d4f65ab3609b74c7256087b63d508d662e0477390
+// 30df188652cabde487aa9f1d38e1ed803df18f7247a35291824388190fc613c3
 import type { Day } from './day/day.ts';
 
 export type Rows = {
@@ -344,6 +344,8 @@ export type Rows = {
     date: Day;
     revision: number;
     words: string;
+    tags: string[];
+    tags_revision: number | null;
   };
   import_days: {
     user_id: string;
@@ -535,6 +537,7 @@ export type DefaultColumns = {
   documents: 'id' | 'revision' | 'created_at' | 'updated_at';
   entries: 'id' | 'content_text' | 'revision' | 'created_at' | 'updated_at';
   entry_versions: 'id' | 'kept_at';
+  entry_words: 'tags';
   import_days: 'written_at';
   payment_changes: 'changed_at';
   payment_events: 'received_at';
@@ -667,6 +670,8 @@ export const READABLE_TABLES = {
       date: 'date',
       revision: 'integer',
       words: 'text',
+      tags: 'text[]',
+      tags_revision: 'integer',
     },
     key: ['user_id', 'date'],
     defaults: {},

@@ -44,7 +44,26 @@ test.each([
 });
 
 test.each([
+  ['#billing', 'Shipped #billing', 'a tag'],
+  ['#billing', '(#BILLING)', 'a tag in any case'],
+  ['#café', '#cafe\u0301', 'accents in a tag'],
+  ['＃タグ', '今日，#タグ', 'a full-width sign'],
+  ['billing', 'Shipped #billing', 'a tag by its word'],
+  ['shipped #ops #billing', 'shipped #billing and #ops', 'several tags and a word'],
+  ['#ops bil', 'billing #ops', 'a tag and a prefix'],
+  ['#42', 'Fixed 42', 'a number, which is no tag'],
+])('finds %j in %j: %s', (query, text) => {
+  expect(finds(query, text)).toBe(true);
+});
+
+test.each([
   ['eedle', 'Moved the needle', 'not in the middle of a word'],
+  ['#billing', 'Shipped billing', 'a tag is not the word'],
+  ['#bil', 'Shipped #billing', 'a tag is exact'],
+  ['#billing', '#billing-v2 #billing_eu', 'a tag is exact'],
+  ['#billing', 'example.org/#billing', 'a fragment of an address is no tag'],
+  ['#billing #ops', '#billing', 'all tags must match'],
+  ['ship #billing', 'shipped #billing', 'before a tag only whole words match'],
   ['move needle', 'Moved the needle', 'only the last term as a prefix'],
   ['needle haystack', 'Moved the needle', 'all terms must match'],
   ['本日', '日本', 'in another order'],
@@ -76,7 +95,24 @@ test.each([
 
 const text = fc.array(
   fc.oneof(
-    fc.constantFrom('needle', 'Straße', 'café', 'İ', '日本語', 'ภาษา', '👍', ' ', '\n', '. ', '…', '\u0300', '\ud800'),
+    fc.constantFrom(
+      '#tag',
+      '#',
+      '#Straße',
+      'needle',
+      'Straße',
+      'café',
+      'İ',
+      '日本語',
+      'ภาษา',
+      '👍',
+      ' ',
+      '\n',
+      '. ',
+      '…',
+      '\u0300',
+      '\ud800',
+    ),
     unicodeText({ maxLength: 6 }),
   ),
   { maxLength: 40 },
@@ -133,6 +169,11 @@ test('a snippet marks whole words, or substrings in scripts without spaces', () 
   expect(marked('strasse', 'die Straße.')).toBe('die [Straße].');
   expect(marked('日本', '私は日本語を話す')).toBe('私は[日本]語を話す');
   expect(marked('ラを', 'ｶﾒﾗを')).toBe('ｶﾒ[ﾗを]');
+});
+
+test('a snippet marks a tag with its sign, and its word alone elsewhere', () => {
+  expect(marked('#billing', 'billing, #Billing and #billing-v2')).toBe('billing, [#Billing] and #billing-v2');
+  expect(marked('#billing bil', 'billing, #Billing')).toBe('[billing], [#Billing]');
 });
 
 test('a snippet of a long log is around the first match', () => {

@@ -1,12 +1,13 @@
 /**
  * The matching rules of the search in logs. All terms must match. The last term matches as a prefix, because results
  * appear while the user types. Case and accents are ignored (`foldText`). Scripts without spaces between words match as
- * substrings.
+ * substrings. A tag matches the tag alone (`log/tags.ts`).
  *
  * The server stores the normalized form of each log (`toSearchForm`) in `entry_words`. A search first updates the forms
  * of changed logs. A change of these rules requires a migration that empties `entry_words`, or stale forms remain.
  */
 import { foldText, isAscii } from './log/fold-text.ts';
+import { findTags, type TagCount } from './log/tags.ts';
 
 /** Longer queries are cut: to 200 UTF-16 units and to 8 words. */
 export const QUERY_MAX_LENGTH = 200;
@@ -24,19 +25,31 @@ const STARTS_UNSPACED = new RegExp(String.raw`^${UNSPACED}`, 'u');
 const tokenize = (folded: string): string[] => folded.match(isAscii(folded) ? ASCII_TOKEN : TOKEN) ?? [];
 
 /**
- * The distinct tokens of a text, surrounded by spaces, so that ` word` matches a prefix and ` word ` a whole word.
- * Never contains NUL or lone surrogates, which PostgreSQL rejects: neither is a letter.
+ * The distinct tokens and tags of a text, surrounded by spaces, so that ` word` matches a prefix, ` word ` a whole word, and
+ * ` #tag ` a tag: no token has a `#`. Never contains NUL or lone surrogates, which PostgreSQL rejects: neither is a letter.
  */
-export const toSearchForm = (text: string): string => ` ${[...new Set(tokenize(foldText(text)))].join(' ')} `;
+export function toSearchForm(text: string): string {
+  const parts = new Set(tokenize(foldText(text)));
+  for (const { key } of findTags(text)) parts.add(`#${key}`);
+  return ` ${[...parts].join(' ')} `;
+}
 
-export type SearchTerm = { text: string; match: 'word' | 'prefix' | 'substring' };
+export type SearchTerm = { text: string; match: 'word' | 'prefix' | 'substring' | 'tag' };
 
 /** Empty for a query without a `TOKEN`, such as punctuation alone. */
 export function parseSearchTerms(query: string): SearchTerm[] {
-  const tokens = tokenize(foldText(query.slice(0, QUERY_MAX_LENGTH))).slice(0, QUERY_MAX_WORDS);
-  return tokens.map((text, index) => {
-    if (STARTS_UNSPACED.test(text)) return { text, match: 'substring' };
-    return { text, match: index === tokens.length - 1 ? 'prefix' : 'word' };
+  const text = query.slice(0, QUERY_MAX_LENGTH);
+  const parts: string[] = [];
+  let at = 0;
+  for (const tag of findTags(text)) {
+    parts.push(...tokenize(foldText(text.slice(at, tag.from))), `#${tag.key}`);
+    at = tag.from + tag.text.length;
+  }
+  parts.push(...tokenize(foldText(text.slice(at))));
+  return parts.slice(0, QUERY_MAX_WORDS).map((part, index, all) => {
+    if (part.startsWith('#')) return { text: part, match: 'tag' };
+    if (STARTS_UNSPACED.test(part)) return { text: part, match: 'substring' };
+    return { text: part, match: index === all.length - 1 ? 'prefix' : 'word' };
   });
 }
 
@@ -65,9 +78,10 @@ type Span = { from: number; to: number };
 
 /** Matches in the original text, in order and without overlap. A prefix match covers the whole word. */
 export function findMatches(terms: readonly SearchTerm[], text: string): Span[] {
-  const spaced = terms.filter(({ match }) => match !== 'substring');
+  const spaced = terms.filter(({ match }) => match === 'word' || match === 'prefix');
   const unspaced = terms.filter(({ match }) => match === 'substring');
-  const matches: Span[] = [];
+  const tags = new Set(terms.flatMap(({ text: term, match }) => (match === 'tag' ? [term] : [])));
+  const matches = tags.size === 0 ? [] : findTagMatches(tags, text);
   for (const { 0: token, index } of text.matchAll(SOURCE_TOKEN)) {
     if (STARTS_UNSPACED.test(token)) {
       if (unspaced.length > 0) matches.push(...findMatchesInRun(unspaced, token, index));
@@ -82,7 +96,18 @@ export function findMatches(terms: readonly SearchTerm[], text: string): Span[] 
       matches.push({ from: index, to: index + token.length });
     }
   }
-  return matches;
+  return tags.size === 0 ? matches : dropOverlaps(matches);
+}
+
+const findTagMatches = (tags: ReadonlySet<string>, text: string): Span[] =>
+  findTags(text).flatMap(({ key, from, text: tag }) => (tags.has(`#${key}`) ? [{ from, to: from + tag.length }] : []));
+
+/** In order; of overlapping ones the first, and of those that begin together the longest. */
+function dropOverlaps(spans: Span[]): Span[] {
+  const kept: Span[] = [];
+  for (const span of spans.sort((a, b) => a.from - b.from || b.to - a.to))
+    if (span.from >= (kept.at(-1)?.to ?? 0)) kept.push(span);
+  return kept;
 }
 
 /** Folding can change the length of a character, so `origin` maps each folded unit to its original span. */
@@ -103,8 +128,7 @@ function findMatchesInRun(terms: readonly SearchTerm[], run: string, start: numb
       found.push({ from: origin[from]!.from, to: origin[from + text.length - 1]!.to });
     }
   }
-  found.sort((a, b) => a.from - b.from || b.to - a.to);
-  return found.filter((span, index) => index === 0 || span.from >= found[index - 1]!.to);
+  return dropOverlaps(found);
 }
 
 const SNIPPET_LENGTH = 160;
@@ -162,5 +186,7 @@ export type FindAnswer =
       more: boolean;
       /** False while some logs have no search form yet; a repeated search finds more. */
       complete: boolean;
+      /** For a query that is empty or ends with a tag: the tags that complete it, most used first. */
+      tags?: TagCount[];
     }
   | { success: false; error: string };

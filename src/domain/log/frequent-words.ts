@@ -1,22 +1,18 @@
 /** The tags and names that a year of logs mentions most (docs/specification/year.md 5). */
 import { MONTHS, WEEKDAYS } from '../day/day.ts';
+import { countTags, listTags, type TagCount } from './tags.ts';
 
 /** `days`: how many logs mention it. */
-export type Mention = { text: string; days: number };
+export type Mention = TagCount;
 
 const MAX_MENTIONS = 8;
+
+/** `texts`: one for each day, oldest first, as plain text. */
+export const frequentTags = (texts: readonly string[]): Mention[] =>
+  countTags(texts.map(listTags)).slice(0, MAX_MENTIONS);
+
 /** A name of fewer days is chance. */
 const MIN_DAYS_OF_NAME = 3;
-
-const TAG = /(?<![\p{L}\p{N}_&/#])#(?=[\p{N}_-]*\p{L})[\p{L}\p{M}\p{N}_-]{1,50}/gu;
-
-/** `texts`: one for each day, as plain text. A tag is one whatever its case. */
-export function frequentTags(texts: readonly string[]): Mention[] {
-  return mostMentioned(
-    texts.map((text) => (text.match(TAG) ?? []).map((tag) => tag.toLowerCase())),
-    1,
-  );
-}
 
 const WORD = /\p{L}[\p{L}\p{M}'’-]*/gu;
 const isCapitalized = (word: string): boolean => /^\p{Lu}\P{Lu}*\p{Ll}\P{Lu}*$|^\p{Lu}\p{Ll}+\p{Lu}\p{Ll}/u.test(word);

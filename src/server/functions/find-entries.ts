@@ -1,4 +1,7 @@
-/** `find-entries` {query}: finds the caller's open days whose logs contain the words (docs/decisions/0013). */
+/**
+ * `find-entries` {query}: finds the caller's open days whose logs contain the words (docs/decisions/0013), and the tags that
+ * complete the query.
+ */
 import { setImmediate } from 'node:timers/promises';
 import type { Context } from 'hono';
 import {
@@ -12,6 +15,7 @@ import {
   type FoundDay,
   type SearchTerm,
 } from '#domain/match-search.ts';
+import { completeTag, countTags, listTags, MAX_TAGS_SHOWN, typedTag, type TagCount } from '#domain/log/tags.ts';
 import { QUERY_CANCELED, sqlStateOf } from '../database/database-error.ts';
 import type { Database } from '../database/database.ts';
 import { FunctionError, readBody } from './wire.ts';
@@ -40,8 +44,10 @@ export function findEntries({ database, limiters }: FindDeps) {
   });
 
   return async function find(context: Context<AppEnv>, caller: SignedInCaller): Promise<Response> {
-    const words = parseSearchTerms(await readQuery(context));
-    if (words.length === 0) return answer(context, { success: true, results: [], more: false, complete: true });
+    const query = await readQuery(context);
+    const wanted: Wanted = { words: parseSearchTerms(query), tag: typedTag(query) };
+    if (wanted.words.length === 0 && wanted.tag === null)
+      return answer(context, { success: true, ...NOTHING, complete: true });
 
     const { signal } = context.req.raw;
     let release: (() => void) | null = null;
@@ -51,10 +57,10 @@ export function findEntries({ database, limiters }: FindDeps) {
       if (signal.aborted) return new Response(null, { status: 204 });
       const deadline = performance.now() + INDEX_UPDATE_LIMIT_MS;
       const shouldContinue = (): boolean => !signal.aborted && performance.now() < deadline;
-      const found = await findDays(database, caller, words);
+      const found = await findWanted(database, caller, wanted, false);
       if (found) return answer(context, { success: true, ...found, complete: true });
       const complete = await updateSearchIndex(database, caller, shouldContinue);
-      return answer(context, { success: true, ...(await findDays(database, caller, words, true))!, complete });
+      return answer(context, { success: true, ...(await findWanted(database, caller, wanted, true))!, complete });
     } catch (error) {
       if (sqlStateOf(error) !== QUERY_CANCELED) throw error;
       throw new FunctionError(503, 'That search took too long. Try a longer word', { headers: NOT_CACHED });
@@ -62,6 +68,24 @@ export function findEntries({ database, limiters }: FindDeps) {
       release?.();
     }
   };
+}
+
+/** `tag`: the one that is being typed; null without one. */
+type Wanted = { words: readonly SearchTerm[]; tag: string | null };
+type Found = { results: FoundDay[]; more: boolean; tags?: TagCount[] };
+const NOTHING: Found = { results: [], more: false };
+
+/** Null when the index is stale, unless that is allowed. */
+async function findWanted(
+  database: Database,
+  caller: SignedInCaller,
+  { words, tag }: Wanted,
+  allowStale: boolean,
+): Promise<Found | null> {
+  const found = words.length === 0 ? NOTHING : await findDays(database, caller, words, allowStale);
+  if (found === null || tag === null) return found;
+  const tags = await readTags(database, caller, allowStale);
+  return tags && { ...found, tags: completeTag(tag, tags).slice(0, MAX_TAGS_SHOWN) };
 }
 
 async function readQuery(context: Context<AppEnv>): Promise<string> {
@@ -85,6 +109,9 @@ const TIME_LIMIT_MS = 3_000;
 const MAX_WHOLE_READ_BYTES = 8_192;
 const SNIPPET_CONTEXT_CHARS = 2_000;
 
+/** Whether the index row of a log is missing or of an earlier text. An older server sets `revision` alone. */
+const IS_STALE = 'w.tags_revision is distinct from e.revision';
+
 /**
  * Builds the statement for a number of words; the words themselves are parameters, never SQL text. If $2 is true, days
  * with a stale index row count as matches. A result without such a day is complete up to its last day.
@@ -92,13 +119,13 @@ const SNIPPET_CONTEXT_CHARS = 2_000;
 function statementFor(words: number): string {
   const conditions = Array.from({ length: words }, (_, index) => `strpos(w.words, $${index + 4}) > 0`);
   return `
-  select e.date, w.revision is distinct from e.revision as changed,
+  select e.date, ${IS_STALE} as changed,
          case when octet_length(e.content_text) <= ${MAX_WHOLE_READ_BYTES} then e.content_text
            else substr(e.content_text, greatest(1, strpos(lower(e.content_text), $3) - ${SNIPPET_CONTEXT_CHARS}), ${2 * SNIPPET_CONTEXT_CHARS})
          end as text
     from public.entries e left join public.entry_words w using (user_id, date)
    where e.user_id = $1
-     and (($2 and w.revision is distinct from e.revision) or (${conditions.join(' and ')}))
+     and (($2 and ${IS_STALE}) or (${conditions.join(' and ')}))
    order by e.date desc limit ${FIND_MAX_RESULTS + 1}`;
 }
 
@@ -113,11 +140,8 @@ export async function findDays(
 ): Promise<{ results: FoundDay[]; more: boolean } | null> {
   // Longest word first: it is usually the rarest, and the first mismatch ends the check of a row.
   const forms = words.map(toSearchPattern).sort((a, b) => b.length - a.length);
-  const { rows } = await database.transactAsUser(identity, async (transaction) => {
-    await transaction.statement("select set_config('statement_timeout', $1, true)", [String(TIME_LIMIT_MS)]);
-    const values = [userId, !allowStale, forms[0]!.trim(), ...forms];
-    return transaction.statement<Row>(statementFor(words.length), values);
-  });
+  const values = [userId, !allowStale, forms[0]!.trim(), ...forms];
+  const rows = await readLimited<Row>(database, identity, statementFor(words.length), values);
   if (!allowStale && rows.some(({ changed }) => changed)) return null;
   const results: FoundDay[] = [];
   for (const { date, text } of rows.slice(0, FIND_MAX_RESULTS)) {
@@ -128,10 +152,40 @@ export async function findDays(
   return { results, more: rows.length > results.length };
 }
 
-// Maintains the per-user search index (`toSearchForm` of each log) in the table `entry_words`.
+const READ_TAGS = `
+  select w.tags, ${IS_STALE} as changed
+    from public.entries e left join public.entry_words w using (user_id, date)
+   where e.user_id = $1 and (${IS_STALE} or w.tags <> '{}')
+   order by e.date`;
+
+/** Counts all tags of the user's open logs. Null as in `findDays`. */
+async function readTags(
+  database: Database,
+  { identity, userId }: SignedInCaller,
+  allowStale: boolean,
+): Promise<TagCount[] | null> {
+  const rows = await readLimited<{ tags: string[] | null; changed: boolean }>(database, identity, READ_TAGS, [userId]);
+  if (!allowStale && rows.some(({ changed }) => changed)) return null;
+  return countTags(rows.map(({ tags }) => tags ?? []));
+}
+
+async function readLimited<Result extends object>(
+  database: Database,
+  identity: SignedInCaller['identity'],
+  text: string,
+  values: readonly unknown[],
+): Promise<Result[]> {
+  const { rows } = await database.transactAsUser(identity, async (transaction) => {
+    await transaction.statement("select set_config('statement_timeout', $1, true)", [String(TIME_LIMIT_MS)]);
+    return transaction.statement<Result>(text, values);
+  });
+  return rows;
+}
+
+// Maintains the per-user search index (`toSearchForm` and the tags of each log) in the table `entry_words`.
 //
 // Indexing is lazy: it runs before a search, not on save, because users save about fifty times per search and save
-// latency matters. An index row is stale when the log's revision differs.
+// latency matters.
 //
 // Threat: a user must not learn, from a response or its timing, that a locked day has a log. Logs are therefore read
 // under the user's own identity, and locked days are indexed once the plan opens them.
@@ -145,7 +199,7 @@ const SELECT_STALE = `
     select e.id, e.date, e.revision, e.content_text as text,
            sum(octet_length(e.content_text)) over (order by e.date desc) - octet_length(e.content_text) as bytes_before
       from public.entries e left join public.entry_words w using (user_id, date)
-     where e.user_id = $1 and w.revision is distinct from e.revision) changed
+     where e.user_id = $1 and ${IS_STALE}) changed
    where bytes_before < ${BATCH_BYTES} order by date desc`;
 
 /**
@@ -153,12 +207,13 @@ const SELECT_STALE = `
  * revision may equal the one read while its text differs.
  */
 const UPSERT_WORDS = `
-  insert into public.entry_words (user_id, date, revision, words)
-  select e.user_id, e.date, made.revision, made.words
-    from unnest($2::uuid[], $3::date[], $4::integer[], $5::text[]) made (id, date, revision, words)
+  insert into public.entry_words (user_id, date, revision, words, tags, tags_revision)
+  select e.user_id, e.date, made.revision, made.words, string_to_array(made.tags, ' '), made.revision
+    from unnest($2::uuid[], $3::date[], $4::integer[], $5::text[], $6::text[]) made (id, date, revision, words, tags)
     join public.entries e on e.user_id = $1 and e.date = made.date and e.id = made.id
    order by e.date for key share of e
-  on conflict (user_id, date) do update set revision = excluded.revision, words = excluded.words`;
+  on conflict (user_id, date) do update
+     set revision = excluded.revision, words = excluded.words, tags = excluded.tags, tags_revision = excluded.tags_revision`;
 
 type StaleLog = { id: string; date: string; revision: number; text: string };
 
@@ -187,6 +242,7 @@ export async function updateSearchIndex(
       rows.map(({ date }) => date),
       rows.map(({ revision }) => revision),
       words,
+      rows.map(({ text }) => listTags(text).join(' ')),
     ]);
   }
 }

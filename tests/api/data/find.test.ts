@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { FIND_MAX_RESULTS, type FindAnswer, type TextPart } from '#domain/match-search.ts';
+import { entryText } from '#domain/log/entry-text.ts';
+import { completeTag, countTags, listTags, MAX_TAGS_SHOWN, typedTag } from '#domain/log/tags.ts';
+import {
+  FIND_MAX_RESULTS,
+  matchesSearch,
+  parseSearchTerms,
+  type FindAnswer,
+  type TextPart,
+} from '#domain/match-search.ts';
 import { unicodeText } from '../../support/fuzz/unicode-text.ts';
 import { fuzzBudget } from '../../support/fuzz-budget.ts';
 import { daysAgo, startDataWorld, today, type DataWorld, type Person } from './fixture.ts';
@@ -180,7 +188,10 @@ test.each(['', ' ', '&|!:*()<->', '\0', '\ud800', '%', '\\'])(
   'returns no results and no error for %j',
   async (query) => {
     await write(world.ana, today(), '<p>100 % of it \\ &amp; more</p>');
-    expect(await find(world.ana, query)).toEqual({ success: true, results: [], more: false, complete: true });
+    const { tags, ...answer } = await find(world.ana, query);
+    expect(answer).toEqual({ success: true, results: [], more: false, complete: true });
+    // An empty query lists the tags.
+    expect(tags).toEqual(query.trim() === '' ? [] : undefined);
   },
 );
 
@@ -224,6 +235,107 @@ test('indexes correctly during concurrent searches, writes and deletes', async (
   ]);
   expect(await daysFound(world.ana, 'needle')).toEqual(dates.slice(10, 15));
   expect(await daysFound(world.ana, 'thread')).toEqual(dates.slice(0, 10));
+});
+
+const tagsOf = async (person: Person, query: string): Promise<unknown> =>
+  (await find(person, query)).tags?.map(({ text, days }) => `${text} ${days}`);
+
+test('finds a tag, and not its word', async () => {
+  await write(world.ana, daysAgo(1), '<p>Shipped <strong>#Billing</strong></p>');
+  await write(world.ana, daysAgo(2), '<p>billing and #billing-v2</p>');
+  await write(world.ana, daysAgo(3), '<p>offer (#billing) &amp; #ops</p>');
+  expect(await daysFound(world.ana, '#billing')).toEqual([daysAgo(1), daysAgo(3)]);
+  expect(await daysFound(world.ana, 'offer #BILLING #ops')).toEqual([daysAgo(3)]);
+  expect(await daysFound(world.ana, 'billing')).toHaveLength(3);
+  const { results } = await find(world.ana, '#billing');
+  expect(markMatches(results[0]!.snippet)).toBe('Shipped [#Billing]');
+});
+
+test('lists the tags with their days, and those that complete a typed one', async () => {
+  await write(world.ana, daysAgo(1), '<p>#billing #Billing</p><p>#ops</p>');
+  await write(world.ana, daysAgo(2), '<p>#billing, #Bilanz, fixed #42</p>');
+  await write(world.ben, daysAgo(2), '<p>#secret</p>');
+  expect(await tagsOf(world.ana, '')).toEqual(['#Billing 2', '#Bilanz 1', '#ops 1']);
+  expect(await tagsOf(world.ana, '#')).toEqual(['#Billing 2', '#Bilanz 1', '#ops 1']);
+  expect(await tagsOf(world.ana, 'words #BIL')).toEqual(['#Billing 2', '#Bilanz 1']);
+  expect(await tagsOf(world.ana, '#billing')).toEqual([]);
+  expect(await tagsOf(world.ana, 'words')).toBeUndefined();
+  await write(world.ana, daysAgo(1), '<p>nothing</p>');
+  expect(await tagsOf(world.ana, '')).toEqual(['#Bilanz 1', '#billing 1']);
+});
+
+test('lists no tags of days that the plan does not open, also if they were indexed before', async () => {
+  await write(world.cleo, daysAgo(2), '<p>#open</p>');
+  await write(world.cleo, daysAgo(400), '<p>#locked</p>');
+  expect(await tagsOf(world.cleo, '')).toEqual(['#locked 1', '#open 1']);
+  const setPlan = (plan: string) =>
+    world.server.admin.query('update public.profiles set subscription_plan = $2 where id = $1', [world.cleo.id, plan]);
+  await setPlan('free');
+  try {
+    expect(await tagsOf(world.cleo, '')).toEqual(['#open 1']);
+    expect(await daysFound(world.cleo, '#locked')).toEqual([]);
+  } finally {
+    await setPlan('premium');
+  }
+});
+
+test('reads anew what an older server has indexed', async () => {
+  await write(world.ana, today(), '<p>#new</p>');
+  const indexAsBefore = `
+    insert into public.entry_words (user_id, date, revision, words)
+    select user_id, date, revision, ' new ' from public.entries where user_id = $1
+    on conflict (user_id, date) do update set revision = excluded.revision, words = excluded.words`;
+  await world.server.admin.query(indexAsBefore, [world.ana.id]);
+  expect(await daysFound(world.ana, '#new')).toEqual([today()]);
+  await write(world.ana, today(), '<p>#newer</p>');
+  await world.server.admin.query(indexAsBefore, [world.ana.id]);
+  expect(await tagsOf(world.ana, '')).toEqual(['#newer 1']);
+});
+
+test('the database finds what the rules find, and counts the same tags', async () => {
+  const piece = fc.oneof(
+    fc.constantFrom(
+      '#billing',
+      'billing',
+      '#Bil',
+      'bil',
+      '#ops-1',
+      '#42',
+      '#größe',
+      'Größe',
+      '＃タグ',
+      'タグ',
+      '/#ops',
+      '(#ops)',
+    ),
+    unicodeText({ maxLength: 3 }),
+  );
+  const sentence = fc.array(piece, { minLength: 1, maxLength: 5 }).map((pieces) => pieces.join(' '));
+  const query = fc.oneof(
+    sentence,
+    fc.constantFrom('#', '#b', '#billing', 'bil #ops', '#ops-1 bil', 'größe', '#GRÖSSE', '#タグ', 'タ'),
+  );
+  const escape = (text: string): string =>
+    text.replaceAll('\0', '').toWellFormed().replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  await fc.assert(
+    fc.asyncProperty(fc.array(sentence, { minLength: 1, maxLength: 5 }), query, async (logs, asked) => {
+      await world.server.admin.query('delete from public.entries where user_id = $1', [world.ana.id]);
+      const texts = new Map<string, string>();
+      for (const [index, log] of logs.entries()) {
+        const html = `<p>${escape(log)}</p>`;
+        await write(world.ana, daysAgo(index), html);
+        texts.set(daysAgo(index), entryText(html));
+      }
+      const terms = parseSearchTerms(asked);
+      const days = [...texts].filter(([, text]) => matchesSearch(terms, text)).map(([date]) => date);
+      expect(await daysFound(world.ana, asked)).toEqual(days);
+      const typed = typedTag(asked);
+      const counts = countTags([...texts.values()].reverse().map(listTags));
+      const { tags } = await find(world.ana, asked);
+      expect(tags).toEqual(typed === null ? undefined : completeTag(typed, counts).slice(0, MAX_TAGS_SHOWN));
+    }),
+    { numRuns: fuzzBudget(60) },
+  );
 });
 
 test('does not expose entry_words on the data API', async () => {

@@ -26,6 +26,54 @@ const isFocusShown = (page: Page): Promise<boolean> =>
     return borderBlockEndWidth === '1px' && borderBlockEndColor === getComputedStyle(input).caretColor;
   });
 
+test('Find lists tags with their days, completes a typed one, and finds it alone', async ({
+  page,
+  signUp,
+  expectAccessible,
+}) => {
+  await signUp(page, {
+    logs: {
+      [daysAgo(1)]: log('Shipped #Billing and #billing-v2'),
+      [daysAgo(2)]: log('Wrote about billing, fixed #42'),
+      [daysAgo(3)]: log('Planned #billing with #größe'),
+    },
+  });
+  await openFind(page);
+  await expect(options(page)).toHaveText(['#Billing 2 days', '#billing-v2 1 day', '#größe 1 day']);
+  await expect(dialog(page).getByRole('listbox', { name: 'Tags' })).toBeVisible();
+  await expect(outcome(page)).toContainText('Search for words or a date');
+  await inBothThemes(page, expectAccessible);
+
+  await page.keyboard.type('#BIL');
+  await expect(options(page)).toHaveText(['#Billing 2 days', '#billing-v2 1 day']);
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await expect(box(page)).toHaveValue('#billing-v2');
+  await expect(options(page).locator('mark')).toHaveText(['#billing-v2']);
+  await expect(outcome(page)).toHaveText('1 day');
+
+  await box(page).fill('#gro');
+  await expect(options(page)).toHaveText(['#größe 1 day']);
+  await options(page).click();
+  await expect(box(page)).toBeFocused();
+  await expect(box(page)).toHaveValue('#größe');
+  await expect(options(page).locator('mark')).toHaveText(['#größe']);
+
+  await box(page).fill('#billing');
+  await expect(options(page).locator('mark')).toHaveText(['#Billing', '#billing']);
+  await page.keyboard.press('Enter');
+  await expect(dayLabel(page)).toHaveText(labelOf(daysAgo(1)));
+  await expect.poll(() => marks(page)).toBe(1);
+});
+
+test('Find says how a tag is made while there is none', async ({ page, signUp }) => {
+  await signUp(page);
+  await openFind(page);
+  await page.keyboard.type('#');
+  await expect(outcome(page)).toHaveText('No tags yet. “#billing” in a log makes one.');
+  await expect(options(page)).toHaveCount(0);
+});
+
 test('Find shows words while they are typed, and opens a day with them highlighted', async ({
   page,
   signUp,
@@ -175,7 +223,25 @@ test.describe('in the time zone furthest ahead', () => {
 });
 
 test.describe('when requests fail', () => {
-  test.use({ expectedErrors: /status of 503|net::ERR_INTERNET_DISCONNECTED/ });
+  test.use({ expectedErrors: /status of 503|net::ERR_(INTERNET_DISCONNECTED|FAILED)/ });
+
+  test('Find lists the tags of unsent text, and without a server those of this device', async ({ page, signUp }) => {
+    await signUp(page, { path: `/journal?date=${daysAgo(1)}`, logs: { [daysAgo(1)]: log('Shipped #Billing') } });
+    await expect(items(page)).toHaveText(['Shipped #Billing']);
+    await page.route('**/rest/v1/entries*', (route) => route.abort());
+    await editor(page).press('ControlOrMeta+End');
+    await page.keyboard.type(' #draft');
+    await expect(items(page)).toHaveText(['Shipped #Billing #draft']);
+    await openFind(page);
+    await page.keyboard.type('#dr');
+    await expect(options(page)).toHaveText(['#draft 1 day']);
+    await page.route('**/functions/v1/find-entries', (route) => route.abort());
+    await box(page).fill('#');
+    await expect(options(page)).toHaveText(['#Billing 1 day', '#draft 1 day']);
+    await expect(outcome(page)).toHaveText('Searched on this device only: 1 day');
+    await box(page).fill('#zz');
+    await expect(outcome(page)).toHaveText('Nothing foundSearched on this device only: 1 day');
+  });
 
   test('Find says why, retries, searches this device offline, and aborts a request for an earlier query', async ({
     page,

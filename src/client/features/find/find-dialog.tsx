@@ -1,7 +1,8 @@
-/** The Find dialog: searches the user's open days for words, and parses dates. */
+/** The Find dialog: searches the user's open days for words, lists their tags, and parses dates. */
 import { Lock, Search } from 'lucide-react';
 import { useEffect, useEffectEvent, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
 import { dayLabel, type Day } from '#domain/day/day.ts';
+import { replaceTypedTag, typedTag } from '#domain/log/tags.ts';
 import { QUERY_MAX_LENGTH, findMatches, type SearchTerm } from '#domain/match-search.ts';
 import { isLocked } from '#domain/plan/plan.ts';
 import { dayPath } from '#domain/routes.ts';
@@ -34,11 +35,15 @@ export function FindDialog({ unsaved, onClose }: FindDialogProps) {
   const [isEnterPending, setEnterPending] = useState(false);
   const search = useFind(query, unsaved);
   const { found, words } = search;
+  const tags = search.tags ?? [];
+  const input = useRef<HTMLInputElement>(null);
 
   const today = useToday();
   const queryDate = parseDateQuery(query, today, useEntryDates().data);
   const isDateLocked = queryDate !== null && isLocked(queryDate, premium !== false, today);
-  const count = found.length + (queryDate ? 1 : 0);
+  const firstTag = queryDate ? 1 : 0;
+  const firstDay = firstTag + tags.length;
+  const count = firstDay + found.length;
   const active = Math.min(selectedIndex, count - 1);
   const optionId = (index: number): string => `${ids}-${index}`;
 
@@ -49,8 +54,18 @@ export function FindDialog({ unsaved, onClose }: FindDialogProps) {
   };
   const choose = (index: number): void => {
     if (queryDate && index === 0) return isDateLocked ? upgrade('historical-logs') : open(queryDate, []);
-    const log = found[queryDate ? index - 1 : index];
+    const tag = tags[index - firstTag];
+    if (tag) {
+      type(replaceTypedTag(query, tag.text));
+      return input.current?.focus();
+    }
+    const log = found[index - firstDay];
     if (log) open(log.date, words);
+  };
+  const type = (text: string): void => {
+    setQuery(text.slice(0, QUERY_MAX_LENGTH));
+    setSelectedIndex(0);
+    setEnterPending(false);
   };
 
   const chooseFirst = useEffectEvent(() => choose(0));
@@ -61,7 +76,7 @@ export function FindDialog({ unsaved, onClose }: FindDialogProps) {
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === 'ArrowDown') setSelectedIndex(Math.min(active + 1, count - 1));
     else if (event.key === 'ArrowUp') setSelectedIndex(Math.max(active - 1, 0));
-    else if (event.key === 'Enter' && search.state === 'busy' && !queryDate) setEnterPending(true);
+    else if (event.key === 'Enter' && search.state === 'busy' && !queryDate && !tags[active]) setEnterPending(true);
     else if (event.key === 'Enter') choose(active);
     else return;
     event.preventDefault();
@@ -76,15 +91,12 @@ export function FindDialog({ unsaved, onClose }: FindDialogProps) {
         <div className={styles.box}>
           <Search aria-hidden />
           <input
+            ref={input}
             type="text"
             role="combobox"
             className={styles.input}
             value={query}
-            onChange={(event) => {
-              setQuery(event.target.value);
-              setSelectedIndex(0);
-              setEnterPending(false);
-            }}
+            onChange={(event) => type(event.target.value)}
             onKeyDown={onKeyDown}
             maxLength={QUERY_MAX_LENGTH}
             placeholder="Words or a date"
@@ -102,7 +114,14 @@ export function FindDialog({ unsaved, onClose }: FindDialogProps) {
         </div>
       }
     >
-      <div id={`${ids}-list`} role="listbox" aria-label="Days found" className={styles.list} hidden={count === 0}>
+      <div
+        id={`${ids}-list`}
+        role="listbox"
+        aria-label={tags.length > 0 ? 'Tags' : 'Days found'}
+        className={styles.list}
+        data-below={search.state === 'idle'}
+        hidden={count === 0}
+      >
         {queryDate && (
           <Option id={optionId(0)} selected={active === 0} onChoose={() => choose(0)}>
             <span className={styles.day}>
@@ -115,8 +134,20 @@ export function FindDialog({ unsaved, onClose }: FindDialogProps) {
             </span>
           </Option>
         )}
+        {tags.map((tag, place) => (
+          <Option
+            key={tag.text}
+            id={optionId(firstTag + place)}
+            selected={active === firstTag + place}
+            onChoose={() => choose(firstTag + place)}
+          >
+            <span className={styles.tag}>
+              <bdi>{tag.text}</bdi> <span className={styles.note}>{daysText(tag.days)}</span>
+            </span>
+          </Option>
+        ))}
         {found.map((log, place) => {
-          const index = queryDate ? place + 1 : place;
+          const index = firstDay + place;
           return (
             <Option
               key={log.date}
@@ -131,7 +162,7 @@ export function FindDialog({ unsaved, onClose }: FindDialogProps) {
         })}
       </div>
       <div className={styles.status} role="status">
-        <Outcome search={search} hasDate={queryDate !== null} />
+        <Outcome search={search} query={query} hasDate={queryDate !== null} />
       </div>
       {(search.state === 'failed' || search.state === 'offline' || search.daysSearchedHere !== null) && (
         <p className={styles.again}>
@@ -197,15 +228,28 @@ function FoundLogItem({ log }: { log: FoundLog }) {
 }
 
 function Outcome({
-  search: { state, found, more, complete, daysSearchedHere, reason },
+  search: { state, found, tags, more, complete, daysSearchedHere, reason },
+  query,
   hasDate,
 }: {
   search: SearchState;
+  query: string;
   hasDate: boolean;
 }) {
+  const here = daysSearchedHere !== null && (
+    <span className={styles.here}>Searched on this device only: {daysText(daysSearchedHere)}</span>
+  );
   switch (state) {
     case 'idle':
-      return hasDate ? null : <>Search for words or a date: “14 March”, “last friday”, “3 weeks ago”, “2026-03-14”.</>;
+      if (hasDate) return null;
+      if (query.trim() !== '' && typedTag(query) !== null)
+        return tags?.length === 0 && complete ? <>No tags yet. “#billing” in a log makes one.{here}</> : here;
+      return (
+        <>
+          Search for words or a date: “14 March”, “last friday”, “3 weeks ago”, “2026-03-14”. Or for a tag: “#billing”.
+          {here}
+        </>
+      );
     case 'busy':
       return found.length === 0 ? <span className={styles.late}>Searching...</span> : null;
     case 'offline':
@@ -216,14 +260,12 @@ function Outcome({
       if (!complete) return <>Preparing your older logs...</>;
       return (
         <>
-          {found.length === 0 && !hasDate && 'Nothing found'}
+          {found.length === 0 && !hasDate && !tags?.length && 'Nothing found'}
           {found.length > 0 &&
             (more
               ? `Showing the newest ${found.length} days. Add a word to narrow your search.`
               : daysText(found.length))}
-          {daysSearchedHere !== null && (
-            <span className={styles.here}>Searched on this device only: {daysText(daysSearchedHere)}</span>
-          )}
+          {here}
         </>
       );
   }

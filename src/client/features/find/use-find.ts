@@ -7,6 +7,15 @@ import { useEffect, useState } from 'react';
 import type { Day } from '#domain/day/day.ts';
 import { entryText } from '#domain/log/entry-text.ts';
 import {
+  addTags,
+  completeTag,
+  countTags,
+  listTags,
+  MAX_TAGS_SHOWN,
+  typedTag,
+  type TagCount,
+} from '#domain/log/tags.ts';
+import {
   createSnippet,
   matchesSearch,
   parseSearchTerms,
@@ -38,6 +47,8 @@ export type SearchState = {
   words: readonly SearchTerm[];
   /** Newest first. Holds the previous results while a new query is pending. */
   found: readonly FoundLog[];
+  /** What completes the tag at the end of the query; all tags for an empty query. Null until they are known. */
+  tags: readonly TagCount[] | null;
   state: 'idle' | 'busy' | 'done' | 'failed' | 'offline';
   /** True if there are more matches on older days. */
   more: boolean;
@@ -66,6 +77,8 @@ export function useFind(query: string, unsaved: readonly UnsavedLog[]): SearchSt
   const debouncedQuery = useDebounced(query.trim());
   const words = parseSearchTerms(query);
   const debouncedWords = parseSearchTerms(debouncedQuery);
+  const tag = typedTag(query.trim());
+  const debouncedTag = typedTag(debouncedQuery);
   const copies = useLocalCopies();
 
   const searchServer = async (signal: AbortSignal): Promise<Answer> => {
@@ -77,9 +90,11 @@ export function useFind(query: string, unsaved: readonly UnsavedLog[]): SearchSt
   const searchHere = async (): Promise<Answer> => {
     // While the plan is unknown, only the days that every plan opens.
     const isOpen = (date: Day): boolean => !isLocked(date, premium === true, today);
-    const found = searchCopies((await copies?.readDays()) ?? [], debouncedWords, isOpen);
+    const days = (await copies?.readDays()) ?? [];
+    const found = searchCopies(days, debouncedWords, isOpen);
     const searched = [...new Set([...found.searched, ...unsaved.map(({ date }) => date)])];
-    return { success: true, complete: true, ...found, searched };
+    const tags = debouncedTag === null ? [] : completeTag(debouncedTag, tagsOfCopies(days, unsaved, isOpen));
+    return { success: true, complete: true, ...found, searched, tags: tags.slice(0, MAX_TAGS_SHOWN) };
   };
 
   const request = useQuery({
@@ -95,7 +110,7 @@ export function useFind(query: string, unsaved: readonly UnsavedLog[]): SearchSt
         return answer;
       }
     },
-    enabled: debouncedWords.length > 0,
+    enabled: debouncedWords.length > 0 || debouncedTag !== null,
     placeholderData: (before) => before,
     // Caches only briefly, for queries that are typed and deleted again. Results of `searchHere` are stale at once: the
     // server is asked again as soon as the connection returns.
@@ -109,15 +124,17 @@ export function useFind(query: string, unsaved: readonly UnsavedLog[]): SearchSt
   });
 
   const isIdle = words.length === 0;
-  const answer = isIdle || debouncedWords.length === 0 || request.isError ? undefined : request.data;
+  const hasWords = words.length > 0 && debouncedWords.length > 0;
+  const answer = request.isError || (!hasWords && tag === null) ? undefined : request.data;
   return {
     words,
-    found:
-      isIdle || debouncedWords.length === 0
-        ? []
-        : mergeResults(debouncedWords, unsaved, answer, (date) => !isLocked(date, premium !== false, today)),
+    // While the answer is under way, the tags of the previous one are narrowed.
+    tags: tag === null ? [] : answer?.tags ? completeTag(tag, addTags(answer.tags, tagsOf(unsaved))) : null,
+    found: hasWords
+      ? mergeResults(debouncedWords, unsaved, answer, (date) => !isLocked(date, premium !== false, today))
+      : [],
     state: stateOf(isIdle, debouncedQuery !== query.trim() || request.isPlaceholderData, request),
-    more: answer?.more ?? false,
+    more: hasWords && (answer?.more ?? false),
     complete: answer?.complete ?? true,
     daysSearchedHere: answer?.searched?.length ?? null,
     reason: request.error instanceof FindRejected ? request.error.message || null : null,
@@ -156,6 +173,9 @@ function mergeResults(
   return [...local, ...remote].sort((a, b) => (a.date < b.date ? 1 : -1));
 }
 
+const tagsOf = (logs: readonly UnsavedLog[]): TagCount[] =>
+  countTags(logs.map(({ html }) => listTags(entryText(html))));
+
 function useDebounced(value: string): string {
   const [debounced, setDebounced] = useState(value);
   useEffect(() => {
@@ -163,6 +183,17 @@ function useDebounced(value: string): string {
     return () => clearTimeout(timer);
   }, [value]);
   return debounced;
+}
+
+/** Unsaved text takes the place of the copy of its day. Of a day that the plan locks, no copy counts. */
+function tagsOfCopies(
+  copies: readonly SeenDay[],
+  unsaved: readonly UnsavedLog[],
+  isOpen: (date: Day) => boolean,
+): TagCount[] {
+  const logs = new Map(copies.flatMap(({ date, stored }) => (stored && isOpen(date) ? [[date, stored.html]] : [])));
+  for (const { date, html } of unsaved) logs.set(date, html);
+  return tagsOf([...logs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([date, html]) => ({ date, html })));
 }
 
 /** Searches the copies of days on this device, for when the server cannot be reached. Same rules as the server's search. */

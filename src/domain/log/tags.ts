@@ -1,0 +1,82 @@
+/** Tags: a word of a log that begins with `#` (docs/specification/screens.md 9). */
+import { foldText } from './fold-text.ts';
+
+/** With the `#`; in UTF-16 units. */
+const TAG_MAX_LENGTH = 51;
+/** Of one log so many different tags are listed. Find finds all of them. */
+const MAX_LISTED_OF_LOG = 100;
+/** Find lists so many at once; what is typed narrows them. */
+export const MAX_TAGS_SHOWN = 50;
+
+/** A tag follows white space or punctuation, but not what precedes `#` in an address, an entity or an escape. */
+const BEFORE = String.raw`(?<=(?:^|[\s\p{Ps}\p{Pi}\p{Pf}\p{Po}\p{Cf}|\u2013\u2014])[#＃])(?<![&/#＃%?@.\\][#＃])`;
+/** The joiners are parts of Persian and Indic words. */
+const CHARACTER = String.raw`[\p{L}\p{M}\p{N}_\u200c\u200d]`;
+const TAG = new RegExp(String.raw`[#＃]${BEFORE}${CHARACTER}+(?:-+${CHARACTER}+)*`, 'gu');
+const TYPED_TAG = new RegExp(String.raw`[#＃]${BEFORE}((?:${CHARACTER}|-)*)$`, 'u');
+/** A colour or the id of a commit. Shorter ones may be words, such as `#e2e`. */
+const HEXADECIMAL = /^(?=.*\d)(?:[\da-f]{6}|[\da-f]{8})$/iu;
+
+/** `text`: as written, with `#`. `key`: without it; equal for all spellings of one tag. */
+export type Tag = { text: string; key: string; from: number };
+
+/** Every tag of a text, in order. `#42` is none, because the number of an issue is no topic. */
+export function findTags(text: string): Tag[] {
+  const tags: Tag[] = [];
+  for (const { 0: found, index } of text.matchAll(TAG)) {
+    const name = found.slice(1);
+    if (found.length > TAG_MAX_LENGTH || !/\p{L}/u.test(name) || HEXADECIMAL.test(name)) continue;
+    const key = foldTag(name);
+    if (key !== '') tags.push({ text: found, key, from: index });
+  }
+  return tags;
+}
+
+/** Folding can make other characters of a letter, such as spaces. */
+const foldTag = (name: string): string => foldText(name).replace(/[^\p{L}\p{M}\p{N}_-]+/gu, '');
+
+/** The different tags of one log as it spells them, for a list of all. */
+export function listTags(text: string): string[] {
+  const byKey = new Map(findTags(text).map((tag) => [tag.key, `#${tag.text.slice(1)}`]));
+  return [...byKey.values()].slice(0, MAX_LISTED_OF_LOG);
+}
+
+/** `days`: how many logs have it. */
+export type TagCount = { text: string; days: number };
+
+/** How many logs have each tag, most first, as the last of them spells it. `logs`: the `listTags` of each. */
+export function countTags(logs: readonly (readonly string[])[]): TagCount[] {
+  const counts = new Map<string, TagCount>();
+  for (const tags of logs) {
+    for (const text of tags) {
+      const key = foldTag(text);
+      counts.set(key, { text, days: (counts.get(key)?.days ?? 0) + 1 });
+    }
+  }
+  return [...counts]
+    .sort(([keyA, a], [keyB, b]) => b.days - a.days || (keyA < keyB ? -1 : 1))
+    .map(([, count]) => count);
+}
+
+/** `tags`, and of `others` those that it lacks. */
+export function addTags(tags: readonly TagCount[], others: readonly TagCount[]): TagCount[] {
+  const known = new Set(tags.map(({ text }) => foldTag(text)));
+  return [...tags, ...others.filter(({ text }) => !known.has(foldTag(text)))];
+}
+
+/** The tag that is being typed at the end of a query: `bil` of `offer #Bil`, nothing of an empty query. Null without one. */
+export function typedTag(query: string): string | null {
+  if (query.trim() === '') return '';
+  const typed = TYPED_TAG.exec(query);
+  return typed && foldTag(typed[1]!);
+}
+
+/** The tags that complete a typed one. None if it is complete. */
+export function completeTag(typed: string, tags: readonly TagCount[]): TagCount[] {
+  const keyed = tags.map((tag) => ({ tag, key: foldTag(tag.text) }));
+  if (keyed.some(({ key }) => key === typed)) return [];
+  return keyed.filter(({ key }) => key.startsWith(typed)).map(({ tag }) => tag);
+}
+
+/** The query with the tag in place of the typed one. */
+export const replaceTypedTag = (query: string, tag: string): string => query.replace(/[#＃][^#＃]*$|$/u, () => tag);
