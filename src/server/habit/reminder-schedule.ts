@@ -1,8 +1,8 @@
 /**
  * The rows of `reminder_schedule` as a queue that many processes share. A process claims a batch for a short time, plans or
- * skips what needs no mail in one statement, and marks each row as sent right before its mail leaves.
+ * skips what needs no mail in one statement, and marks rows as sent right before their mails leave.
  *
- * At most once: a process that dies between the mark and the mail loses that one mail, and never sends a second one. Rows
+ * At most once: a process that dies between the mark and the mail loses that mail, and never sends a second one. Rows
  * that it has only claimed are free again when the lease ends.
  */
 import { randomUUID } from 'node:crypto';
@@ -84,44 +84,52 @@ export type Sending = {
 };
 
 /**
- * No-op if the lease was lost, the preferences have changed, the day was sent, or, for a reminder, has words by now or has
- * become a day off.
+ * Skips a row whose lease was lost, whose preferences have changed, whose day was sent, or, of a reminder, whose day has words
+ * by now or has become a day off.
  */
 const MARK = `
-  with marked as (
-    update public.reminder_schedule
-       set sent_day = $4, due_at = $5, day = $6, lease = null, leased_until = null
-     where user_id = $1 and kind = $2 and lease = $3 and sent_day is distinct from $4::date
-       and ($2 <> 'reminder' or not exists (
-         select from public.entries where user_id = $1 and date = $4::date and content_text <> ''
+  with wanted as (
+    select * from unnest($3::uuid[], $4::date[], $5::timestamptz[], $6::date[]) as wanted (user_id, day, next_at, next_day)),
+  marked as (
+    update public.reminder_schedule as row
+       set sent_day = wanted.day, due_at = wanted.next_at, day = wanted.next_day, lease = null, leased_until = null
+      from wanted
+     where row.user_id = any($3::uuid[]) and row.user_id = wanted.user_id and row.kind = $1 and row.lease = $2
+       and row.sent_day is distinct from wanted.day
+       and ($1 <> 'reminder' or not exists (
+         select from public.entries where user_id = wanted.user_id and date = wanted.day and content_text <> ''
          union all
-         select from public.time_off where user_id = $1 and $4::date between first_day and last_day))
-    returning user_id),
+         select from public.time_off where user_id = wanted.user_id and wanted.day between first_day and last_day))
+    returning row.user_id, wanted.day),
   stored as (
     insert into public.mail_tokens (user_id, token_hash, purpose, day, expires_at)
-    select marked.user_id, token.hash, token.purpose, $4::date, $9
-      from marked, unnest($7::bytea[], $8::text[]) as token (hash, purpose))
-  select from marked`;
+    select marked.user_id, token.hash, token.purpose, marked.day, $10
+      from marked join unnest($7::uuid[], $8::bytea[], $9::text[]) as token (user_id, hash, purpose) using (user_id))
+  select user_id as "userId" from marked`;
 
-/** Whether the mail may leave now. Stores its tokens. */
-export async function markSent(
+/** Returns those whose mail may leave now, and stores their tokens. */
+export async function markSent<Item extends { sending: Sending }>(
   service: AsService,
   { kind, lease }: Claim,
-  { row, next, tokens }: Sending,
+  items: readonly Item[],
   now: Date,
-): Promise<boolean> {
-  const { rowCount } = await service.statement(MARK, [
-    row.userId,
+): Promise<Item[]> {
+  const sendings = items.map(({ sending }) => sending);
+  const tokens = sendings.flatMap((sending) => sending.tokens);
+  const { rows } = await service.statement<{ userId: string }>(MARK, [
     kind,
     lease,
-    row.day,
-    next?.at ?? 'infinity',
-    next?.day ?? null,
+    sendings.map(({ row }) => row.userId),
+    sendings.map(({ row }) => row.day),
+    sendings.map(({ next }) => next?.at ?? 'infinity'),
+    sendings.map(({ next }) => next?.day ?? null),
+    tokens.map(({ token }) => token.userId),
     tokens.map(({ token }) => token.hash),
     tokens.map(({ purpose }) => purpose),
     new Date(now.getTime() + TOKEN_LIFE_MS),
   ]);
-  return rowCount === 1;
+  const marked = new Set(rows.map(({ userId }) => userId));
+  return items.filter(({ sending }) => marked.has(sending.row.userId));
 }
 
 /** Undoes a mark, unless the row has been planned again meanwhile. */

@@ -38,6 +38,7 @@ export async function sendDigests(deps: DigestDeps, signal: AbortSignal): Promis
       kind: 'digest',
       service,
       claimRows: CLAIM_ROWS,
+      isMarkedAhead: false,
       timeOf: digestTime,
       tokensOf: () => [],
       readContexts: (days, now) => readByUser(service, READ_WEEKS, days, now),
@@ -93,7 +94,7 @@ async function sendOne(
   const { sending, context: week } = ready;
   const wantsReview = sending.row.preferences.digest_review && week.isPremium && week.hasConsent;
   const review = wantsReview ? await reviewWeek(deps, sending.row, signal) : null;
-  if (!(await markSent(service, claim, sending, deps.clock.now()))) {
+  if ((await markSent(service, claim, [ready], deps.clock.now())).length === 0) {
     counts.skipped += 1;
     return true;
   }

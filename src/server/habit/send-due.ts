@@ -13,6 +13,7 @@ import { MailDeferred, MailRejected, MAX_BULK_CONNECTIONS, type Mailer } from '.
 import type { DueKind } from './mail-tokens.ts';
 import {
   claimDue,
+  markSent,
   planNext,
   releaseMark,
   type Claim,
@@ -38,6 +39,8 @@ type DueMail<Context> = {
   service: AsService;
   /** Rows of one claim. */
   claimRows?: number;
+  /** Whether rows are marked as sent before `sendOne`, several at a time. Otherwise it marks its row itself. */
+  isMarkedAhead: boolean;
   timeOf: (preferences: Preferences) => WeeklyTime | null;
   /** Tokens that the mark stores; null for a row that has no way to be sent. */
   tokensOf: (row: ClaimedRow) => Sending['tokens'] | null;
@@ -61,13 +64,37 @@ export async function sendDue<Context>(
   while (!signal.aborted && deferred < MAX_DEFERRED_PER_RUN && clock.now().getTime() < endsAt) {
     const claim = await claimDue(mail.service, mail.kind, clock.now(), mail.claimRows);
     if (claim.rows.length === 0) break;
-    await inParallel(MAX_BULK_CONNECTIONS, await sortClaimed(deps, mail, claim, counts), async (ready) => {
-      // What is left keeps its lease, and another run sends it.
-      if (signal.aborted || deferred >= MAX_DEFERRED_PER_RUN) return;
-      if (!(await mail.sendOne(claim, ready))) deferred += 1;
-    });
+    const ready = await sortClaimed(deps, mail, claim, counts);
+    // What is left keeps its lease, and another run sends it.
+    const canContinue = (): boolean => !signal.aborted && deferred < MAX_DEFERRED_PER_RUN;
+    await inParallel(
+      MAX_BULK_CONNECTIONS,
+      takeReady(deps, mail, { claim, ready, canContinue }, counts),
+      async (one) => {
+        if (!(await mail.sendOne(claim, one))) deferred += 1;
+      },
+    );
   }
   if (deferred > 0) throw new MailDeferred(`${deferred} ${mail.kind}s were deferred`);
+}
+
+/** Rows that one statement marks. As many mails are lost at most, beside those in flight, when the process dies. */
+const MARK_ROWS = 8;
+
+/** What is sent next. Nothing is marked that no sender has asked for, except the rest of its statement. */
+async function* takeReady<Context>(
+  { clock }: RunDeps,
+  { isMarkedAhead, service }: DueMail<Context>,
+  { claim, ready, canContinue }: { claim: Claim; ready: readonly Ready<Context>[]; canContinue: () => boolean },
+  counts: RunCounts,
+): AsyncGenerator<Ready<Context>> {
+  const size = isMarkedAhead ? MARK_ROWS : 1;
+  for (let at = 0; at < ready.length && canContinue(); at += size) {
+    const batch = ready.slice(at, at + size);
+    const marked = isMarkedAhead ? await markSent(service, claim, batch, clock.now()) : batch;
+    counts.skipped += batch.length - marked.length;
+    yield* marked;
+  }
 }
 
 /** Plans and skips the rows for which nothing is sent, and returns the others. */
@@ -174,12 +201,12 @@ export const unsubscribePath = (token: string): string => `/unsubscribe/${token}
 /** Runs the work of all items, at most `limit` at a time. Rejects with the first error once the running work has ended. */
 async function inParallel<Item>(
   limit: number,
-  items: readonly Item[],
+  items: AsyncGenerator<Item>,
   work: (item: Item) => Promise<void>,
 ): Promise<void> {
-  const left = items.values();
+  // A loop that ends early would end the generator for all.
   const runLeft = async (): Promise<void> => {
-    for (const item of left) await work(item);
+    for (let item = await items.next(); !item.done; item = await items.next()) await work(item.value);
   };
   const results = await Promise.allSettled(Array.from({ length: limit }, runLeft));
   for (const result of results) if (result.status === 'rejected') throw result.reason;

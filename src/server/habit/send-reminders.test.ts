@@ -130,7 +130,7 @@ test('words that arrive while the mail is written stop it', async () => {
   await run();
   now = new Date('2026-11-27T18:00:00Z');
   const database = interceptStatements(async (text) => {
-    if (text.includes('with marked')) await write(id, '2026-11-27', '<p>Shipped it</p>');
+    if (text.includes('marked as (')) await write(id, '2026-11-27', '<p>Shipped it</p>');
   });
   expect(await run({ database })).toMatchObject({ mailed: 0, skipped: 1 });
 });
@@ -144,7 +144,7 @@ test('a day off gets no mail, also if it is marked while the mail is written', a
   now = new Date('2026-11-27T18:00:00Z');
   let isMarked = false;
   const database = interceptStatements(async (text) => {
-    if (!text.includes('with marked')) return;
+    if (!text.includes('marked as (')) return;
     isMarked = true;
     await takeOff(meanwhile);
   });
@@ -260,7 +260,7 @@ describe('a mail that fails', () => {
     await run();
     now = new Date('2026-11-27T18:00:00Z');
     const dying = interceptStatements(async (text) => {
-      if (text.includes('with marked')) throw new Error('died');
+      if (text.includes('marked as (')) throw new Error('died');
     });
     await expect(run({ database: dying })).rejects.toThrow('died');
     expect(await runAt('2026-11-27T18:01:00Z')).toMatchObject({ mailed: 0 });

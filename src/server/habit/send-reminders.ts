@@ -12,8 +12,8 @@ import type { Logger } from '../log.ts';
 import { reminderMail } from '../mail/habit-emails.ts';
 import type { MailMessage } from '../mail/email-template.ts';
 import type { Mailer } from '../mail/mailer.ts';
-import { createMailToken, signUnsubscription, type MailToken } from './mail-tokens.ts';
-import { markSent, RECIPIENTS, type Claim, type Recipient, type Sending } from './reminder-schedule.ts';
+import { createMailToken, signUnsubscription, type MailToken, type TokenPurpose } from './mail-tokens.ts';
+import { RECIPIENTS, type Claim, type Recipient } from './reminder-schedule.ts';
 import { deliverMarked, readByUser, sendDue, unsubscribePath, type Ready, type UserDay } from './send-due.ts';
 
 /** What the text of a reminder needs. */
@@ -49,10 +49,14 @@ export async function sendReminders(deps: ReminderDeps, signal: AbortSignal): Pr
     {
       kind: 'reminder',
       service,
+      isMarkedAhead: true,
       timeOf: reminderTime,
       tokensOf: ({ userId, preferences }) => {
         const hasChannel = preferences.remind_by_mail || (preferences.remind_by_push && deps.push !== null);
-        return hasChannel ? [{ token: createMailToken(userId), purpose: 'tap' }] : null;
+        if (!hasChannel) return null;
+        const purposes: TokenPurpose[] =
+          preferences.remind_by_mail && deps.replyAddress !== null ? ['tap', 'reply'] : ['tap'];
+        return purposes.map((purpose) => ({ token: createMailToken(userId), purpose }));
       },
       readContexts: (days, now) => readContexts(service, days, now),
       isWanted: ({ needsNone }) => !needsNone,
@@ -95,21 +99,14 @@ async function sendOne(
   deps: ReminderDeps,
   service: AsService,
   claim: Claim,
-  { sending: planned, context }: Ready<Context>,
+  { sending, context }: Ready<Context>,
   counts: SendCounts,
 ): Promise<boolean> {
-  const { clock, log, push, replyAddress } = deps;
-  const { row } = planned;
+  const { log, push } = deps;
+  const { row, tokens } = sending;
   const { remind_by_mail: byMail, remind_by_push: byPush, prompts: hasPrompts } = row.preferences;
-  const tap = planned.tokens[0]!.token;
-  const reply = byMail && replyAddress !== null ? createMailToken(row.userId) : null;
-  const sending: Sending = reply
-    ? { ...planned, tokens: [...planned.tokens, { token: reply, purpose: 'reply' }] }
-    : planned;
-  if (!(await markSent(service, claim, sending, clock.now()))) {
-    counts.skipped += 1;
-    return true;
-  }
+  const tap = tokens.find(({ purpose }) => purpose === 'tap')!.token;
+  const reply = tokens.find(({ purpose }) => purpose === 'reply')?.token ?? null;
   let isPushed = false;
   if (byPush && push !== null) {
     isPushed = await push({
