@@ -81,6 +81,7 @@ export default defineConfig({
     // A font inlined as a data: address would be refused by the content security policy.
     assetsInlineLimit: 0,
     rolldownOptions: {
+      preserveEntrySignatures: 'allow-extension',
       input: ['app', 'landing', 'terms', 'privacy'].map((page) => join(CLIENT, `${page}.html`)),
       output: {
         codeSplitting: {

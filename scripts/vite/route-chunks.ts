@@ -58,11 +58,15 @@ export function routeChunks(root: string, entries: Entries) {
 
   function readRoutes(bundle: Bundle) {
     const page = idOf(entries.app);
-    const app = loadedWith(bundle, [page]).filter((id) => id !== page);
+    const start = closureOf(bundle, [page]);
     const importsOf = (module: string, ...names: string[]): string[] =>
       (lazyImports.get(module) ?? [])
         .filter(({ properties }) => properties.some((name) => names.includes(name)))
         .map(({ id }) => id);
+    const app = loadedWith(
+      bundle,
+      [...start].flatMap((id) => importsOf(id, 'app')),
+    );
     const screens = new Map<RouteName, { early: string[]; modules: string[]; closure: Modules }>();
     for (const name of Object.keys(ROUTES) as RouteName[]) {
       const view = importsOf(router, name);
@@ -74,15 +78,13 @@ export function routeChunks(root: string, entries: Entries) {
     return {
       app,
       screens,
-      start: closureOf(bundle, [page]),
+      start,
       landing: closureOf(bundle, [idOf(entries.landing)]),
       appClosure: closureOf(bundle, app),
       earlyClosure: closureOf(
         bundle,
         [...screens.values()].flatMap(({ early }) => early),
       ),
-      /** Modules that run code when they are loaded, so that no other chunk may contain them. */
-      entries: new Set([...app, ...[...screens.values()].flatMap(({ modules }) => modules)]),
     };
   }
 
@@ -94,7 +96,6 @@ export function routeChunks(root: string, entries: Entries) {
   const chunkName = (id: string, bundle: Bundle): string | null => {
     routes ??= readRoutes(bundle);
     const { start, landing, screens, appClosure, earlyClosure } = routes;
-    if (routes.entries.has(id)) return null;
     const isInJournal = screens.get('journal')!.closure.has(id);
     const countOf = (access: string): number =>
       [...screens].filter(
@@ -187,6 +188,6 @@ function filesOf(modules: readonly string[], bundle: Rolldown.OutputBundle): { s
   };
   for (const id of modules)
     for (const file of Object.values(bundle))
-      if (file.type === 'chunk' && file.facadeModuleId === id) visit(file.fileName);
+      if (file.type === 'chunk' && file.moduleIds.includes(id)) visit(file.fileName);
   return { scripts: [...scripts], styles: [...styles] };
 }

@@ -1,4 +1,4 @@
-/** Entry point of the app page. */
+/** Starts React on the app page. */
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { readClientConfig } from '#client/lib/api/config.ts';
@@ -11,29 +11,30 @@ import { AppRouter } from './router.tsx';
 import { createAuthFetch } from './session/auth-fetch.ts';
 import { SessionProvider } from './session/session-provider.tsx';
 
-preventFileDrops();
-ignoreCandidateKeys();
-const root = createRoot(document.getElementById('root')!);
-
-try {
-  const config = await readClientConfig();
-  const supabase = createSupabase(config, createAuthFetch(config));
-  root.render(
-    <StrictMode>
-      <ErrorBoundary>
-        <ClientConfigContext value={config}>
-          <SupabaseContext value={supabase}>
-            <ToastProvider>
-              <SessionProvider>
-                <AppRouter />
-              </SessionProvider>
-            </ToastProvider>
-          </SupabaseContext>
-        </ClientConfigContext>
-      </ErrorBoundary>
-    </StrictMode>,
-  );
-} catch {
-  // The configuration could not be read, so the app does not know its server. The error screen offers a reload.
-  root.render(<ErrorScreen />);
+export async function startApp(): Promise<void> {
+  preventFileDrops();
+  ignoreCandidateKeys();
+  const root = createRoot(document.getElementById('root')!);
+  try {
+    const config = await readClientConfig();
+    const supabase = createSupabase(config, createAuthFetch(config));
+    root.render(
+      <StrictMode>
+        <ErrorBoundary>
+          <ClientConfigContext value={config}>
+            <SupabaseContext value={supabase}>
+              <ToastProvider>
+                <SessionProvider>
+                  <AppRouter />
+                </SessionProvider>
+              </ToastProvider>
+            </SupabaseContext>
+          </ClientConfigContext>
+        </ErrorBoundary>
+      </StrictMode>,
+    );
+  } catch {
+    // The configuration could not be read, so the app does not know its server. The error screen offers a reload.
+    root.render(<ErrorScreen />);
+  }
 }

@@ -6,7 +6,7 @@ import { editor, expectSaved, headersOf, items, log, sessionOf, readStoredLog, t
 import { expect, test } from '../support/test.ts';
 import { signInOverlay } from '../support/sign-in.ts';
 
-const REACT = '**/assets/main-*.js';
+const REACT = '**/assets/shell-*.js';
 const WRITTEN = log('written before');
 
 /** Holds React back until the returned function is called. */
