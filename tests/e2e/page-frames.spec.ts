@@ -6,7 +6,7 @@ import { expect, test } from './support/test.ts';
 async function holdApp(page: Page): Promise<() => void> {
   let release = (): void => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));
-  await page.route('**/assets/main-*.js', async (route) => {
+  await page.route('**/assets/shell-*.js', async (route) => {
     await released;
     await route.fallback();
   });
@@ -34,7 +34,6 @@ for (const viewport of [
         await page.evaluate(() => document.fonts.ready);
         const before = await box(page, '#page-frame');
         const field = await frame(page).getByText('Email address').boundingBox();
-        await expect(page.getByRole('heading'), 'the frame is no content').toHaveCount(0);
         release();
         await expect(page.getByRole('heading', { name: title })).toBeVisible();
         await expect(frame(page)).toHaveCount(0);
@@ -78,4 +77,50 @@ test('a page that the guard replaces shows no frame', async ({ page, signUp }) =
   await holdApp(page);
   await page.goto('/login');
   await expect(frame(page)).toBeHidden();
+});
+
+test.describe('a form takes keys before its code has loaded', () => {
+  test('and the typed text, the caret and the accepted terms stay', async ({ page }) => {
+    const release = await holdApp(page);
+    await page.goto('/signup');
+    await expect(page.getByLabel('Full name')).toBeFocused();
+    await page.keyboard.type('Ada');
+    await page.getByLabel('Email address').fill('ada@example.com');
+    await page.getByLabel('Password', { exact: true }).fill('correct horse');
+    await page.getByRole('checkbox').check();
+    await page.getByLabel('Full name').focus();
+    await page.keyboard.press('Home');
+    release();
+    await expect(frame(page)).toHaveCount(0);
+    await page.keyboard.type('Dr. ');
+    await expect(page.getByLabel('Full name')).toHaveValue('Dr. Ada');
+    await expect(page.getByLabel('Email address')).toHaveValue('ada@example.com');
+    await expect(page.getByLabel('Password', { exact: true })).toHaveValue('correct horse');
+    await expect(page.getByRole('checkbox')).toBeChecked();
+    await expect(page.getByRole('button', { name: 'Create account' }).last()).toBeEnabled();
+  });
+
+  test('and a submit waits for it', async ({ page, signUp }) => {
+    const { email, password } = await signUp(page);
+    await page.context().clearCookies();
+    await page.evaluate(() => localStorage.clear());
+    const release = await holdApp(page);
+    await page.goto('/login');
+    await page.getByLabel('Email address').fill(email);
+    await page.getByLabel('Password', { exact: true }).fill(password);
+    await page.keyboard.press('Enter');
+    await expect(page.locator('form[aria-busy]')).toBeVisible();
+    expect(new URL(page.url()).search).toBe('');
+    release();
+    await expect(page).toHaveURL(/\/journal/);
+  });
+
+  test('and a submit of an empty form names what is missing', async ({ page }) => {
+    const release = await holdApp(page);
+    await page.goto('/login');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    release();
+    await expect(page.getByRole('alert').first()).toBeVisible();
+    await expect(page.getByLabel('Email address')).toBeFocused();
+  });
 });

@@ -10,6 +10,7 @@ import type { DataClient } from '#client/lib/api/data-client.ts';
 import { readLog, readLoggedDates, readProfile, urlsOf } from '#client/lib/api/first-reads.ts';
 import { prefetch } from '#client/lib/boot/prefetch.ts';
 import { openEarlyPage } from '#client/lib/boot/early-page.ts';
+import { holdEarlySubmit } from '#client/lib/boot/early-form.ts';
 import { findAuthLink, type AuthLink } from '#client/lib/boot/auth-link.ts';
 import { watchStart } from './service-worker/watch-start.ts';
 import { applyEditorFont, applyTheme, localToday, subscribeToTheme } from '#client/lib/session/preferences.ts';
@@ -32,6 +33,7 @@ if (link) consumeAuthLink(link);
 addEventListener('hashchange', () => findAuthLink(location) && location.reload());
 
 watchStart();
+holdEarlySubmit();
 applyTheme();
 applyEditorFont();
 // Follows theme changes on pages without any other script too.

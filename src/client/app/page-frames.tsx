@@ -1,7 +1,7 @@
 /**
  * The pages without what depends on the user, the settings of the server or data. Rendered at build time into the app's
- * page. The server sends the frame of the route, which shows until React has rendered the screen in the same place.
- * Hidden from screen readers and without controls: nothing in it works yet.
+ * page. The server sends the frame of the route, which shows until React has rendered the screen in the same place. The
+ * forms take keys (lib/boot/early-form.ts). Nothing works yet in the other frames, so screen readers do not see them.
  */
 import { ArrowLeft } from 'lucide-react';
 import { createElement, type ReactNode } from 'react';
@@ -9,26 +9,32 @@ import { ROUTES, type RouteName } from '#domain/routes.ts';
 import { JournalFrame } from '#client/features/journal/early/journal-frame.tsx';
 import { SignInLayout } from '#client/features/sign-in/sign-in-layout.tsx';
 import { ImportFrame } from '#client/features/settings/import/import-card.tsx';
-import { PAGE_FRAME_ID } from '#client/lib/boot/use-dismiss-early-page.ts';
-import { FieldFrame } from '#client/ui/form/field.tsx';
+import { PAGE_FRAME_ID } from '#client/lib/boot/early-form.ts';
+import { LoginFields, SignupFields } from '#client/features/sign-in/account-fields.tsx';
+import { Form, SubmitButton } from '#client/ui/form/form.tsx';
 import { Page } from '#client/ui/page/page.tsx';
-import { Stack } from '#client/ui/stack.tsx';
 
 export function PageFrames() {
   return (
     <>
-      <Frame of="login">
+      <FormFrame of="login">
         <SignInLayout title="Sign in">
-          <FormFrame labels={['Email address', 'Password']} />
+          <Form layout="page" noValidate>
+            <LoginFields forgot={<a href={ROUTES.forgotPassword.path}>Forgot your password?</a>} />
+            <SubmitButton layout="page">Sign in</SubmitButton>
+          </Form>
         </SignInLayout>
-      </Frame>
-      <Frame of="signup">
+      </FormFrame>
+      <FormFrame of="signup">
         <Of section="signups">
           <SignInLayout title="Create your account">
-            <FormFrame labels={['Full name', 'Email address', 'Password']} />
+            <Form layout="page" noValidate>
+              <SignupFields />
+              <SubmitButton layout="page">Create account</SubmitButton>
+            </Form>
           </SignInLayout>
         </Of>
-      </Frame>
+      </FormFrame>
       <Frame of="reviews">
         <Page title="Hustle Reviews" back={<Back />}>
           {null}
@@ -65,12 +71,10 @@ const Frame = ({ of, children }: { of: RouteName; children: ReactNode }) => (
   </Of>
 );
 
-const FormFrame = ({ labels }: { labels: readonly string[] }) => (
-  <Stack above="s6" stretch>
-    {labels.map((label) => (
-      <FieldFrame key={label} label={label} />
-    ))}
-  </Stack>
+const FormFrame = ({ of, children }: { of: RouteName; children: ReactNode }) => (
+  <Of section={of}>
+    <div id={PAGE_FRAME_ID}>{children}</div>
+  </Of>
 );
 
 /** Looks like BackToJournal, whose link needs the router. */

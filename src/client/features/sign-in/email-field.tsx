@@ -63,7 +63,8 @@ export function EmailForm({ address, autoFocus = true, submitLabel, send, onSent
 
 /** Keeps the typed address when the user changes to another account form, also across a page load. */
 const rememberedAddress = () => ({
-  defaultValue: sessionStorage.getItem(TYPED_ADDRESS_KEY) ?? '',
+  // There is no storage where the build renders the frame of the page.
+  defaultValue: globalThis.sessionStorage?.getItem(TYPED_ADDRESS_KEY) ?? '',
   onInput: ({ currentTarget }: InputEvent<HTMLInputElement>) =>
     sessionStorage.setItem(TYPED_ADDRESS_KEY, currentTarget.value),
 });

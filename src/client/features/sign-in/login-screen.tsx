@@ -11,13 +11,11 @@ import { rememberWay } from '#client/lib/session/last-way.ts';
 import { InlineButton } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { lazyChunk } from '#client/ui/lazy-chunk.ts';
-import { PasswordField } from '#client/ui/form/field.tsx';
 import { Form, SubmitButton } from '#client/ui/form/form.tsx';
 import { SignInLayout } from './sign-in-layout.tsx';
-import { EmailField } from './email-field.tsx';
+import { LoginFields } from './account-fields.tsx';
 import { useArrivedLink } from './link/arrived-link.ts';
 import { SignInWays, WayFormView, type WayForm } from './ways/sign-in-ways.tsx';
-import styles from './sign-in.module.css';
 
 const checkYourMail = lazyChunk(async () => (await import('./check-your-mail.tsx')).CheckYourMail);
 const providerReturn = lazyChunk(async () => (await import('./link/provider-return.tsx')).ProviderReturn);
@@ -114,17 +112,10 @@ function LoginForm() {
             {confirmation.outcome && <p>{confirmation.outcome.text}</p>}
           </Notice>
         )}
-        <EmailField autoFocus autoComplete={signIn.passkeys ? 'username webauthn' : 'username'} />
-        <PasswordField
-          label="Password"
-          name="password"
-          autoComplete="current-password"
-          required
-          invalidText="Enter your password"
+        <LoginFields
+          hasPasskeys={signIn.passkeys}
+          forgot={<Link to={ROUTES.forgotPassword.path}>Forgot your password?</Link>}
         />
-        <Link className={styles.beside} to={ROUTES.forgotPassword.path}>
-          Forgot your password?
-        </Link>
         <SubmitButton layout="page" busy={busy} busyLabel="Signing in...">
           Sign in
         </SubmitButton>

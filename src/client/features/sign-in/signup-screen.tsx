@@ -1,27 +1,19 @@
 /** Creates an account. If the address must be confirmed, it ends with "Check your email". */
 import { Link } from 'wouter';
 import { useState } from 'react';
-import {
-  EMAIL_MAX_LENGTH,
-  NAME_PATTERN,
-  passwordMessage,
-  TERMS_PROBLEM,
-  validateSignUp,
-} from '#domain/account/account.ts';
+import { passwordMessage, validateSignUp } from '#domain/account/account.ts';
 import { providerMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { pageState } from '#client/lib/navigation.ts';
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { useRestoreCount } from '#client/lib/hooks/use-restore-count.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
-import { Field, FieldError, useInvalidText, PasswordField } from '#client/ui/form/field.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { Form, SubmitButton } from '#client/ui/form/form.tsx';
 import { SignInLayout } from './sign-in-layout.tsx';
 import { CheckYourMail } from './check-your-mail.tsx';
-import { EmailField } from './email-field.tsx';
+import { SignupFields } from './account-fields.tsx';
 import { ProviderWays } from './ways/sign-in-ways.tsx';
-import styles from './sign-in.module.css';
 
 export function SignupScreen() {
   const { signups } = useClientConfig().signIn;
@@ -78,65 +70,15 @@ function SignupForm() {
         {/* The form's default button: Enter reports what is missing while the visible button is disabled. */}
         <button type="submit" hidden aria-label="Create account" />
         {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
-        <Field
-          label="Full name"
-          name="name"
-          autoComplete="name"
-          required
-          pattern={NAME_PATTERN}
-          invalidText="Enter your name"
-          autoFocus
+        <SignupFields
+          passwordProblem={errorOf('password')}
+          terms={{ isAccepted: acceptsTerms, onChange: setAcceptsTerms }}
         />
-        <EmailField maxLength={EMAIL_MAX_LENGTH} />
-        <PasswordField
-          label="Password"
-          name="password"
-          autoComplete="new-password"
-          placeholder="Password (min. 6 characters)"
-          required
-          invalidText="Enter a password"
-          error={errorOf('password')}
-        />
-        <TermsField isChecked={acceptsTerms} onChange={setAcceptsTerms} />
         <SubmitButton layout="page" disabled={!acceptsTerms} busy={busy} busyLabel="Creating account...">
           Create account
         </SubmitButton>
       </Form>
       <ProviderWays key={restoreCount} returnPath={state.from} />
     </SignInLayout>
-  );
-}
-
-function TermsField({ isChecked, onChange }: { isChecked: boolean; onChange: (isChecked: boolean) => void }) {
-  const { problem, onInvalid, clearProblem } = useInvalidText(TERMS_PROBLEM);
-  return (
-    <div className={styles.termsField}>
-      <label className={styles.terms}>
-        <input
-          type="checkbox"
-          name="terms"
-          checked={isChecked}
-          required
-          aria-invalid={problem !== null || undefined}
-          aria-describedby={problem === null ? undefined : 'terms-problem'}
-          onInvalid={onInvalid}
-          onChange={(event) => {
-            clearProblem();
-            onChange(event.target.checked);
-          }}
-        />
-        <span>
-          I accept the{' '}
-          <a href={ROUTES.terms.path} target="_blank" rel="noopener">
-            Terms of Service
-          </a>{' '}
-          &{' '}
-          <a href={ROUTES.privacy.path} target="_blank" rel="noopener">
-            Privacy Policy
-          </a>
-        </span>
-      </label>
-      {problem !== null && <FieldError id="terms-problem">{problem}</FieldError>}
-    </div>
   );
 }

@@ -4,12 +4,12 @@
  * hook, or the user does not see it. A screen that waits for the session must not.
  */
 import { useLayoutEffect } from 'react';
-
-export const PAGE_FRAME_ID = 'page-frame';
+import { leaveFrame, PAGE_FRAME_ID } from './early-form.ts';
 
 export const useDismissEarlyPage = (isShown = true): void =>
   useLayoutEffect(() => {
     if (!isShown) return;
     globalThis.hustleForgeEarlyPage?.dismiss();
-    document.getElementById(PAGE_FRAME_ID)?.remove();
+    const frame = document.getElementById(PAGE_FRAME_ID);
+    if (frame) leaveFrame(frame);
   }, [isShown]);

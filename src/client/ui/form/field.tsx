@@ -103,16 +103,6 @@ export function Field({
   );
 }
 
-/** A field of a page's frame (app/page-frames.tsx): the look of `Field` without an input. */
-export const FieldFrame = ({ label }: { label: string }) => (
-  <div className={styles.field}>
-    <span className={styles.label}>{label}</span>
-    <div className={styles.box}>
-      <span className={styles.input}>{'\u00a0'}</span>
-    </div>
-  </div>
-);
-
 export function FieldError({ id, children }: { id: string; children: string }) {
   return (
     <p id={id} className={styles.error} role="alert">
