@@ -105,7 +105,10 @@ export function AppRouter() {
   useFocusOnHeading(ready ? path : null);
   const isGuest = ready?.layout === LAYOUTS.guests;
   useEffect(() => {
-    if (isGuest) return preloadChunksWhenIdle(GUEST_VIEWS);
+    if (!isGuest) return;
+    // While the user fills in the form: a failure shows when the journal opens.
+    void tryLoad(() => loadScreen(screenOf(ROUTES.journal.path)!));
+    return preloadChunksWhenIdle(GUEST_VIEWS);
   }, [isGuest]);
 
   if (!screen) return <RedirectToLanding />;

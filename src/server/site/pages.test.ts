@@ -21,7 +21,7 @@ beforeAll(async () => {
   await Promise.all([
     writeFile(
       join(dist, 'app.html'),
-      '<head><!--slot:config--></head><p><!--when:journal-->the log<!--/when--><!--when:login-->sign in<!--when:signups--> or join<!--/when--><!--/when--></p><!--slot:sandbox-->',
+      '<head><!--slot:config--><script src="/assets/boot-1.js"></script></head><p><!--when:journal-->the log<!--/when--><!--when:login-->sign in<!--when:signups--> or join<!--/when--><!--/when--></p><!--slot:sandbox-->',
     ),
     writeFile(
       join(dist, 'landing.html'),
@@ -159,11 +159,14 @@ describe('pages', () => {
     expect(await policyOf('/login', { 'if-none-match': etag })).toContain('https://*.hcaptcha.com');
   });
 
-  test('sends preload headers for the chunks of a route, and links their style sheets', async () => {
+  test('sends preload headers, first for what the first paint waits for, and links the style sheets of a route', async () => {
     const page = await visit('/journal');
-    expect(page.headers.get('link')).toBe(
-      '</assets/journal-1.js>; rel=modulepreload; fetchpriority=low, </assets/shared-1.js>; rel=modulepreload; fetchpriority=low',
-    );
+    expect(page.headers.get('link')!.split(', ')).toEqual([
+      '</assets/journal-1.css>; rel=preload; as=style; crossorigin',
+      '</assets/boot-1.js>; rel=preload; as=script',
+      '</assets/journal-1.js>; rel=modulepreload; fetchpriority=low',
+      '</assets/shared-1.js>; rel=modulepreload; fetchpriority=low',
+    ]);
     const link = '<link rel="stylesheet" crossorigin href="/assets/journal-1.css">';
     expect(await page.text()).toContain(`${link}</head>`);
     expect(await (await visit('/login')).text()).not.toContain(link);
