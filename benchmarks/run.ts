@@ -27,6 +27,7 @@ const BENCHMARKS: Readonly<Record<string, string>> = {
   start: 'start',
   typing: 'browser/typing',
   editable: 'browser/editable',
+  cold: 'browser/cold',
   export: 'export',
   import: 'import',
   'coach-overhead': 'coach-overhead',

@@ -7,9 +7,8 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
-import { build } from 'vite';
 import { median, printFigures, type Figure } from '../figures.ts';
-import { EDITOR, openJournalBrowser } from './journal-browser.ts';
+import { bundleScript, EDITOR, openJournalBrowser } from './journal-browser.ts';
 
 const ROUNDS = 15;
 const TEXT = 'One thing done';
@@ -18,7 +17,7 @@ const MARKED = 'the log is editable';
 /** Longer than any successful start takes. A start that waits for the silent API never succeeds. */
 const TIMEOUT_MS = 10_000;
 
-const script = await bundle(join(import.meta.dirname, 'bare-tiptap.ts'));
+const script = await bundleScript(join(import.meta.dirname, 'bare-tiptap.ts'));
 const BARE_PAGE = '<!doctype html><title>TipTap</title><body><script type="module" src="/bare.js"></script></body>';
 const BARE_WORKER = `
   addEventListener('install', (event) => event.waitUntil(
@@ -198,17 +197,4 @@ async function measureStart(page: Page, url: string, from: string): Promise<Time
     const timeOf = (name: string) => performance.getEntriesByName(name)[0]?.startTime ?? Infinity;
     return { editable: timeOf('log-editable'), visible: timeOf('text-visible') };
   });
-}
-
-async function bundle(entry: string): Promise<string> {
-  const built = await build({
-    configFile: false,
-    logLevel: 'error',
-    build: { write: false, target: 'es2023', rolldownOptions: { input: entry } },
-  });
-  const outputs = Array.isArray(built) ? built : [built];
-  for (const result of outputs) {
-    if ('output' in result) return result.output[0].code;
-  }
-  throw new Error('the bundle is empty');
 }

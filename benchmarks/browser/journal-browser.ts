@@ -1,6 +1,7 @@
 /** A browser and a server for the benchmarks of the editor. */
 import { randomUUID } from 'node:crypto';
 import { chromium, type Browser, type CDPSession, type Page } from '@playwright/test';
+import { build } from 'vite';
 import { dayOf } from '#domain/day/day.ts';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { ensureBrowser } from '../../scripts/browser/browser.ts';
@@ -41,21 +42,49 @@ export async function openJournalBrowser(): Promise<JournalBrowser> {
   };
 }
 
-type Session = { access_token: string; user: { id: string } };
+export type Session = { access_token: string; refresh_token: string; user: { id: string } };
+
+const HEADERS = { apikey: PUBLISHABLE_KEY, 'content-type': 'application/json' };
+
+/** Signs up a user with `html` as today's log; without a log if it is empty. */
+export async function createAccount(origin: string, email: string, password: string, html: string): Promise<Session> {
+  const data = { email, password, data: { name: 'Ada' } };
+  const session = (await post(`${origin}/auth/v1/signup`, HEADERS, data)) as Session;
+  if (html === '') return session;
+  const headers = { ...HEADERS, authorization: `Bearer ${session.access_token}` };
+  await post(`${origin}/rest/v1/entries`, headers, {
+    user_id: session.user.id,
+    date: dayOf(new Date()),
+    content: html,
+  });
+  return session;
+}
+
+async function post(url: string, headers: Record<string, string>, data: object): Promise<unknown> {
+  const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(data) });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${text}`);
+  return text === '' ? null : JSON.parse(text);
+}
 
 async function signUp(page: Page, url: string, html: string): Promise<void> {
-  const headers = { apikey: PUBLISHABLE_KEY };
-  const data = { email: `${randomUUID()}@example.com`, password: 'correct horse', data: { name: 'Ada' } };
-  const session = (await (await page.request.post(`${url}/auth/v1/signup`, { headers, data })).json()) as Session;
-  if (html !== '') {
-    const stored = await page.request.post(`${url}/rest/v1/entries`, {
-      headers: { ...headers, authorization: `Bearer ${session.access_token}` },
-      data: { user_id: session.user.id, date: dayOf(new Date()), content: html },
-    });
-    if (!stored.ok()) throw new Error(`saving the log failed: ${await stored.text()}`);
-  }
+  const session = await createAccount(url, `${randomUUID()}@example.com`, 'correct horse', html);
   await page.goto(`${url}/healthz`);
   await page.evaluate((value) => localStorage.setItem('sb-localhost-auth-token', value), JSON.stringify(session));
+}
+
+/** Builds one script for the browser, without the product's build. */
+export async function bundleScript(entry: string): Promise<string> {
+  const built = await build({
+    configFile: false,
+    logLevel: 'error',
+    build: { write: false, target: 'es2023', rolldownOptions: { input: entry } },
+  });
+  const outputs = Array.isArray(built) ? built : [built];
+  for (const result of outputs) {
+    if ('output' in result) return result.output[0].code;
+  }
+  throw new Error('the bundle is empty');
 }
 
 /** Creates a log of `items` numbered items with `words` words each. */
