@@ -55,7 +55,7 @@ const config: KnipConfig = {
     },
     'scripts/setup/*': { ignoreDependencies: [/./] },
   },
-  ignoreBinaries: ['tasklist', 'prometheus', 'promtool', 'systemd-analyze'],
+  ignoreBinaries: ['hustle', 'tasklist', 'prometheus', 'promtool', 'systemd-analyze'],
   rules: { types: 'off' },
 };
 
