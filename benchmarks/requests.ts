@@ -12,6 +12,7 @@ import { parsePreferences } from '#server/data/parse-headers.ts';
 import { selectSql, updateSql } from '#server/data/to-sql.ts';
 import { printFigures, type Figure } from './figures.ts';
 import {
+  appendItem,
   dayQuery,
   listDates,
   listQuery,
@@ -30,6 +31,8 @@ import { DAYS_EACH, createLogHtml, openSeededDatabase, writeYears } from './seed
 const PEOPLE = 100;
 const SAVES_PER_SECOND = 200;
 const SIGN_INS_PER_SECOND = 50;
+/** The least rate of appends by token, as a share of the product's own saves. */
+const LEAST_APPENDS = 0.8;
 /** The least speed of the product, as a share of the bare server's. */
 const TARGETS = { read: 1.2, list: 1.1, save: 0.95 } as const;
 
@@ -54,6 +57,7 @@ try {
     await compare(`list ${DAYS_EACH} dates`, TARGETS.list, people, listDates, listOfBare),
     await compare('save one 2 KB day', TARGETS.save, people, saveDay, saveOfBare),
   ]);
+  printFigures('Appending by token', [await compareAppends(people)]);
   printFigures('Saving while people sign in', [await saveDuringSignIns(people)]);
   printFigures('Memory of the Node process', memoryFigures(atRest, await residentMegabytes(app.pid)));
 } finally {
@@ -119,6 +123,29 @@ async function compare(
     target: `at least ${target}`,
     isMet: rates.ratio >= target,
   };
+}
+
+async function compareAppends(people: Client[]): Promise<Figure> {
+  const programs = await Promise.all(people.map(async (person) => ({ ...person, token: await createToken(person) })));
+  const rates = await compareRates({
+    ours: async (duration) => (await load(app.url, programs, appendItem, { duration })).requests.total,
+    theirs: async (duration) => (await load(app.url, people, saveDay, { duration })).requests.total,
+  });
+  return {
+    what: 'append an item with a key to a 2 KB day',
+    measured: `${rates.ratio.toFixed(2)} of the rate of saves (${describeRates(rates)})`,
+    target: `at least ${LEAST_APPENDS}`,
+    isMet: rates.ratio >= LEAST_APPENDS,
+  };
+}
+
+async function createToken({ token }: Person): Promise<string> {
+  const answer = await fetch(`${app.url}/auth/v1/tokens`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'Benchmark', scopes: ['append'], days: 30 }),
+  });
+  return ((await answer.json()) as { token: string }).token;
 }
 
 async function saveDuringSignIns(people: Client[]): Promise<Figure> {

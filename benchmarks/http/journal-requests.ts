@@ -1,4 +1,5 @@
-/** The journal's three most frequent requests to the data API, each for one of the 365 days of `writeYears`. */
+/** The journal's most frequent requests, each for one of the 365 days of `writeYears`. */
+import { randomUUID } from 'node:crypto';
 import type { Request } from 'autocannon';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { addDays, dayOf } from '#domain/day/day.ts';
@@ -31,6 +32,14 @@ export const saveDay: MakeRequest = ({ id, token }, index) => ({
   path: `/rest/v1/entries?${saveQuery(id, someDay(index))}`,
   headers: { ...headersOf(token), ...REPRESENTATION, 'content-type': 'application/json' },
   body: JSON.stringify({ content: createLogHtml(index) }),
+});
+
+/** With a personal access token. */
+export const appendItem: MakeRequest = ({ token }, index) => ({
+  method: 'POST',
+  path: '/functions/v1/append-item',
+  headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'idempotency-key': randomUUID() },
+  body: JSON.stringify({ text: `Shipped change ${index}`, date: someDay(index) }),
 });
 
 const headersOf = (token: string): Record<string, string> => ({

@@ -2,13 +2,15 @@
  * Appends items to the numbered list of a day, for everything that writes from outside the journal's page: the function
  * `append-item`, Slack, mails and notifications (docs/specification/capture.md 1).
  *
- * Merges like a second device: the log is read, the items are appended, and the write names the revision that was read. A
- * change in between makes it start again. Triggers keep the version and tell the open pages, as after every save.
+ * One statement appends to a log that ends with a list, which most do. It sees the latest log, also if another writer holds
+ * it. Otherwise it merges like a second device: the log is read, the items are appended, and the write names the revision
+ * that was read. A change in between makes it start again. Triggers keep the version and tell the open pages, as after every
+ * save.
  */
 import { createHash } from 'node:crypto';
 import { latestToday, type Day } from '#domain/day/day.ts';
 import { ENTRY_MAX_BYTES, STORAGE_FULL_CODE } from '#domain/log/entry.ts';
-import { APPEND_MAX_ITEMS, APPEND_MAX_LENGTH, appendItems as appendToLog } from '#domain/log/append-items.ts';
+import { APPEND_MAX_ITEMS, APPEND_MAX_LENGTH, appendItems as appendToLog, itemHtml } from '#domain/log/append-items.ts';
 import { withoutDateHeader } from '#domain/log/entry-html.ts';
 import type { Clock } from '../clock.ts';
 import { isUniqueViolation, PERMISSION_DENIED, sqlStateOf } from '../database/database-error.ts';
@@ -79,20 +81,30 @@ const READ = `
 const noteKey = `noted as (
     insert into public.appended_items (user_id, key, items_hash, date, revision)
     select $1::uuid, $4::text, $5::text, $2::date, saved.revision from saved where $4::text is not null)
-  select revision from saved`;
+  select revision, bytes from saved`;
+
+/** As `appendItems` of the domain does with a log whose last element is a list without an empty item at its end. */
+const APPEND = `
+  with saved as (
+    update public.entries set content = left(content, -5) || $3::text || right(content, 5)
+     where user_id = $1::uuid and date = $2::date and right(content, 10) in ('</li></ol>', '</li></ul>')
+       and right(content, 21) not like '<li><p></p></li></_l>' and right(content, 25) not like '<li><p><br></p></li></_l>'
+       and octet_length(content) + octet_length($3::text) <= ${ENTRY_MAX_BYTES}
+       and not exists (select from public.appended_items where user_id = $1::uuid and key = $4::text)
+    returning revision, octet_length(content) as bytes), ${noteKey}`;
 
 const UPDATE = `
   with saved as (
     update public.entries set content = ${withDateHeaderSql('date', '$3::text')}
      where user_id = $1::uuid and date = $2::date and id = $6::uuid and revision = $7::integer
-    returning revision), ${noteKey}`;
+    returning revision, octet_length(content) as bytes), ${noteKey}`;
 
 const INSERT = `
   with saved as (
     insert into public.entries (user_id, date, content)
     values ($1::uuid, $2::date, ${withDateHeaderSql('$2::date', '$3::text')})
     on conflict (user_id, date) do nothing
-    returning revision), ${noteKey}`;
+    returning revision, octet_length(content) as bytes), ${noteKey}`;
 
 type Row = {
   id: string | null;
@@ -119,6 +131,12 @@ export async function appendItems(
   writeQuota.check(userId);
   const itemsHash = createHash('sha256').update(JSON.stringify(items)).digest('base64url');
   const user = database.asUser(identity);
+  const appended = await save([APPEND, [userId, date, items.map(itemHtml).join(''), key, itemsHash]]);
+  if (appended !== null) {
+    // Only now are the bytes known. A limit that they reach refuses the next append.
+    await spend(writeQuota, userId, appended.bytes).catch(ignoreLimit);
+    return { outcome: 'appended', date, revision: appended.revision };
+  }
   const reader = database.asUser(identity, { isQuickRead: true });
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const { rows } = await reader.statement<Row>(READ, [userId, date, key]);
@@ -134,15 +152,15 @@ export async function appendItems(
     await spend(writeQuota, userId, bytes);
     const values = [userId, date, log, key, itemsHash];
     const saved = await save(id === null ? [INSERT, values] : [UPDATE, [...values, id, revision]]);
-    if (saved !== null) return { outcome: 'appended', date, revision: saved };
+    if (saved !== null) return { outcome: 'appended', date, revision: saved.revision };
   }
   throw dataError('PGRST000', { message: 'This day is changing too fast. Please try again' });
 
   /** Null if another writer was faster: then the log or the key is another one now. */
-  async function save([text, values]: [string, unknown[]]): Promise<number | null> {
+  async function save([text, values]: [string, unknown[]]): Promise<{ revision: number; bytes: number } | null> {
     try {
-      const { rows } = await user.statement<{ revision: number }>(text, values);
-      return rows[0]?.revision ?? null;
+      const { rows } = await user.statement<{ revision: number; bytes: number }>(text, values);
+      return rows[0] ?? null;
     } catch (error) {
       if (isUniqueViolation(error)) return null;
       // The plan hides a locked day, so the policy refuses the insert whether or not it has a log.
@@ -159,4 +177,8 @@ async function spend(writeQuota: WriteQuota, userId: string, bytes: number): Pro
     if (error instanceof DataError && error.code === STORAGE_FULL_CODE) throw new AppendError('full', error.message);
     throw error;
   }
+}
+
+function ignoreLimit(error: unknown): void {
+  if (!(error instanceof AppendError || error instanceof DataError)) throw error;
 }

@@ -1,6 +1,7 @@
 /** The function `append-item` with a session (docs/specification/capture.md 1). */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { appendItems as appendToLog } from '#domain/log/append-items.ts';
 import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
 import { dayLabel } from '#domain/day/day.ts';
 import { actAsUser, appendItems } from '#server/data/append-items.ts';
@@ -168,6 +169,36 @@ describe('a key', () => {
     expect((await append(person, { text: 'x', date: daysAgo(60), key: 'k' })).status).toBe(403);
     expect((await append(person, { text: 'x', date: today(), key: 'k' })).json).toMatchObject({ outcome: 'appended' });
   });
+});
+
+test('appends to every form of a log as the domain says', async () => {
+  const person = await newUser();
+  const item = (text: string): string => `<li><p>${text}</p></li>`;
+  const empty = ['', '<br>'].map(item);
+  const lists = ['ol', 'ul'].flatMap((tag) =>
+    [
+      item('a'),
+      ...empty,
+      ...empty.map((each) => item('a') + each),
+      `<li><p>ä€🚀</p><${tag}>${item('b')}</${tag}></li>`,
+    ].map((inner) => `<${tag}>${inner}</${tag}>`),
+  );
+  const logs = lists.flatMap((list) => ['', '<p></p>', '<p><br></p>', '<p>words</p>'].map((after) => list + after));
+  for (const html of [
+    ...logs,
+    '<p>words</p>',
+    '<blockquote><p>x</p></blockquote>',
+    '<pre><code>&lt;/li&gt;&lt;/ol&gt;</code></pre>',
+  ]) {
+    const header = `<h2 class="date-header">${dayLabel(today())}</h2>`;
+    await world.server.admin.query(
+      `insert into public.entries (user_id, date, content) values ($1, $2, $3)
+       on conflict (user_id, date) do update set content = excluded.content`,
+      [person.id, today(), header + html],
+    );
+    expect((await append(person, { text: 'x < y\nz', date: today() })).status).toBe(200);
+    expect(await contentOf(person), html).toBe(header + appendToLog(html, ['x < y', 'z']));
+  }
 });
 
 test('appends and saves at once lose and double nothing', async () => {
