@@ -8,7 +8,7 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Hono, type Context } from 'hono';
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterRes } from 'rate-limiter-flexible';
 import { dayLabel } from '#domain/day/day.ts';
 import { APPEND_MAX_LENGTH, parseItems } from '#domain/log/append-items.ts';
 import { ROUTES } from '#domain/routes.ts';
@@ -22,13 +22,14 @@ import { isTransient, redactRow } from '../database/database-error.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import { errorResponse } from '../http/error-response.ts';
 import { limitBody, readBytes } from '../http/limit-body.ts';
+import { createMinuteLimit, type MinuteLimit } from '../http/rate-limit-store.ts';
 import { identifyUser } from '../load/request-context.ts';
 import type { Logger } from '../log.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;
 const MAX_AGE_SECONDS = 300;
-/** In a minute, of one Slack user and one process. */
-const MAX_COMMANDS = 30;
+/** In a minute, of one Slack user. */
+const COMMANDS = { keyPrefix: 'slack', points: 30, step: 5 } as const;
 /** Slack's own ids are about ten characters. */
 const SLACK_ID = /^[A-Z0-9]{1,40}$/;
 
@@ -40,7 +41,7 @@ type Deps = AppendDeps & {
 export function slackRoutes(deps: Deps): Hono<AppEnv> {
   const { config, clock, log } = deps;
   const routes = new Hono<AppEnv>();
-  const commands = new RateLimiterMemory({ points: MAX_COMMANDS, duration: 60 });
+  const commands = createMinuteLimit(deps.database, COMMANDS);
 
   routes.post('/', limitBody(MAX_BODY_BYTES), async (context) => {
     if (config.slack === null) return errorResponse(context, 'not_found');
@@ -94,7 +95,7 @@ const unescapeSlack = (text: string): string =>
     .replaceAll('&gt;', '>')
     .replaceAll('&amp;', '&');
 
-async function run(deps: Deps, form: URLSearchParams, commands: RateLimiterMemory): Promise<string> {
+async function run(deps: Deps, form: URLSearchParams, commands: MinuteLimit): Promise<string> {
   const field = (name: string): string => form.get(name) ?? '';
   const [team, user] = [field('team_id'), field('user_id')];
   if (!SLACK_ID.test(team) || !SLACK_ID.test(user)) return 'Slack did not say who you are. Please try again.';
@@ -123,7 +124,7 @@ async function run(deps: Deps, form: URLSearchParams, commands: RateLimiterMemor
   return `Added to ${dayLabel(date)}.`;
 }
 
-async function isAllowed(commands: RateLimiterMemory, key: string): Promise<boolean> {
+async function isAllowed(commands: MinuteLimit, key: string): Promise<boolean> {
   try {
     await commands.consume(key);
     return true;

@@ -1,4 +1,5 @@
 /** The counters of rate-limiter-flexible in `auth.rate_limits`: all processes of a database count together. */
+import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import type { AsService, Database } from '#server/database/database.ts';
 
 /** The options of `RateLimiterPostgres` that say where it counts. */
@@ -16,3 +17,39 @@ export const rateLimitStore = (database: Pick<Database, 'asService'>) => ({
 const toPgClient = (service: AsService) => ({
   query: ({ text, values }: { text: string; values: unknown[] }) => service.statement(text, values),
 });
+
+export type MinuteLimit = {
+  /** @throws RateLimiterRes */
+  consume(key: string): Promise<void>;
+  /** Milliseconds for which a key is refused; 0 if it is not. Costs no statement. */
+  blockedMs(key: string): Promise<number>;
+};
+
+/**
+ * `points` requests of a key in a minute, for what is asked for often: a process counts alone, and every `step` requests it
+ * counts them in the database for all processes together, which then exceed the limit by a step each at most.
+ */
+export function createMinuteLimit(
+  database: Pick<Database, 'asService'>,
+  { keyPrefix, points, step }: { keyPrefix: string; points: number; step: number },
+): MinuteLimit {
+  const window = { keyPrefix, duration: 60 };
+  const local = new RateLimiterMemory({ ...window, points });
+  const shared = new RateLimiterPostgres({ ...rateLimitStore(database), ...window, points: points / step });
+  return {
+    async consume(key) {
+      const { consumedPoints } = await local.consume(key);
+      if (consumedPoints % step !== 0) return;
+      try {
+        await shared.consume(key);
+      } catch (rejection) {
+        if (rejection instanceof RateLimiterRes) await local.block(key, Math.ceil(rejection.msBeforeNext / 1_000));
+        throw rejection;
+      }
+    },
+    async blockedMs(key) {
+      const counted = await local.get(key);
+      return counted !== null && counted.consumedPoints > points ? counted.msBeforeNext : 0;
+    },
+  };
+}

@@ -77,6 +77,23 @@ test('a counter of requests is deleted once its window has ended, whoever counte
   expect(await read('select key as kept from auth.rate_limits')).toEqual(['stored:open']);
 });
 
+test('a token and a request to connect are deleted once they have expired', async () => {
+  await db.admin.query(
+    `insert into public.access_tokens (user_id, name, scopes, token_hash, expires_at)
+     select $1, name, '{read}', sha256(name::bytea), now() - age::interval
+       from (values ('ended', '1 minute'), ('alive', '-1 minute')) v (name, age)`,
+    [user],
+  );
+  await db.admin.query(
+    `insert into public.connect_requests (code_hash, user_code, client_name, scopes, expires_at)
+     select sha256(name::bytea), name, name, '{read}', now() - age::interval
+       from (values ('unanswered', '1 minute'), ('open', '-1 minute')) v (name, age)`,
+  );
+  expect(await purgeExpired(service, now, signal)).toBe(2);
+  expect(await read('select name as kept from public.access_tokens')).toEqual(['alive']);
+  expect(await read('select client_name as kept from public.connect_requests')).toEqual(['open']);
+});
+
 test('a link or code is deleted a day after its end, because its wrong guesses count for a day', async () => {
   await db.admin.query(
     `insert into auth.one_time_tokens (user_id, purpose, address, code_hash, expires_at)

@@ -35,6 +35,8 @@ const EXPIRED: readonly (readonly [string, string, string])[] = [
   // A day later, because the wrong guesses of a code count for a day (docs/specification/limits.md 2).
   ['auth.one_time_tokens', 'user_id, purpose', "expires_at <= $1::timestamptz - interval '1 day'"],
   ['public.mail_tokens', 'user_id, token_hash', 'expires_at <= $1'],
+  ['public.access_tokens', 'user_id, id', 'expires_at <= $1'],
+  ['public.connect_requests', 'code_hash', 'expires_at <= $1'],
 ];
 
 /**

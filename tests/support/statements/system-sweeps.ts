@@ -56,6 +56,11 @@ export const SYSTEM_SWEEPS: readonly SystemSweep[] = [
     reason: 'the job purge-sign-in-data deletes expired tokens, over an index by time',
   },
   {
+    table: 'access_tokens',
+    text: 'delete from public.access_tokens where expires_at <= $1',
+    reason: 'the job purge-sign-in-data deletes expired tokens; a user has few',
+  },
+  {
     table: 'appended_items',
     text: 'delete from public.appended_items where (user_id, key) in (select user_id, key from public.appended_items where created_at <= $1 limit',
     reason: 'the same job deletes the keys of appended items, over an index by age',

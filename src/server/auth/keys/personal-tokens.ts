@@ -4,10 +4,11 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterRes } from 'rate-limiter-flexible';
 import { TOKEN_PREFIX, type TokenScope } from '#domain/account/access-token.ts';
 import type { Clock } from '#server/clock.ts';
 import type { Database, Identity } from '#server/database/database.ts';
+import { createMinuteLimit } from '#server/http/rate-limit-store.ts';
 import { identifyUser } from '#server/load/request-context.ts';
 
 const ID_BYTES = 16;
@@ -51,8 +52,12 @@ const INVALID = 'This access token is unknown, has expired or was revoked. Make 
 const CHECK_MS = 30_000;
 const MAX_CACHED = 2_000;
 const LAST_USE_MS = 3_600_000;
-/** In a minute and a process: of one token, of all tokens of a user, and unknown tokens of one network address. */
-const LIMITS = { token: 120, user: 240, invalid: 30 } as const;
+/** In a minute: of one token, of all tokens of a user, and unknown tokens of one network address. */
+const LIMITS = {
+  token: { keyPrefix: 'access-token', points: 120, step: 10 },
+  user: { keyPrefix: 'access-token-user', points: 240, step: 20 },
+  invalid: { keyPrefix: 'access-token-unknown', points: 30, step: 5 },
+} as const;
 
 const FIND = `
   select token.id, token.scopes, token.time_zone as "timeZone", token.expires_at as "expiresAt",
@@ -83,9 +88,9 @@ type Deps = { database: Database; clock: Clock; config: { auth: { rateLimits: bo
 
 export function createPersonalTokens({ database, clock, config }: Deps): PersonalTokens {
   const checked = new LRUCache<string, { known: Known; at: number }>({ max: MAX_CACHED });
-  const limiterOf = (points: number) =>
-    config.auth.rateLimits ? new RateLimiterMemory({ points, duration: 60 }) : null;
-  const limits = { token: limiterOf(LIMITS.token), user: limiterOf(LIMITS.user), invalid: limiterOf(LIMITS.invalid) };
+  const limitOf = (kind: keyof typeof LIMITS) =>
+    config.auth.rateLimits ? createMinuteLimit(database, LIMITS[kind]) : null;
+  const limits = { token: limitOf('token'), user: limitOf('user'), invalid: limitOf('invalid') };
   let generation = 0;
 
   async function consume(kind: keyof typeof LIMITS, key: string): Promise<void> {
@@ -129,8 +134,7 @@ export function createPersonalTokens({ database, clock, config }: Deps): Persona
 
   return {
     async verify(token, scope, address) {
-      const blocked = await limits.invalid?.get(address);
-      if (blocked && blocked.consumedPoints > LIMITS.invalid) await refuse(address);
+      if (((await limits.invalid?.blockedMs(address)) ?? 0) > 0) await refuse(address);
       const userId = tokenOwner(token);
       const known = userId === null ? null : await find(userId, hashOf(token));
       if (userId === null || known === null) return refuse(address);
