@@ -148,3 +148,39 @@ test('takes a dropped file, a zip and a folder, and says of other files what to 
   await expect(page.getByRole('status').filter({ hasText: 'Imported 2 days.' })).toBeVisible();
   await expect.poll(() => readStoredLog(page.request, account.session, daysAgo(3))).toContain('<li><p>two</p></li>');
 });
+
+test.describe('without the server', () => {
+  test.use({ expectedErrors: /net::ERR_FAILED/ });
+
+  test('an import says what could not be loaded, and goes on where it stood', async ({
+    page,
+    context,
+    signUp,
+    expectAccessible,
+  }) => {
+    const LIST = '**/functions/v1/list-imports';
+    await context.route(LIST, (route) => route.abort());
+    await signUp(page, { path: '/settings' });
+    await expect(group(page).getByRole('alert')).toHaveText("Couldn't load your earlier imports.");
+    await inBothThemes(page, expectAccessible);
+    await context.unroute(LIST);
+    await group(page).getByRole('button', { name: 'Try again' }).click();
+    await expect(group(page).getByRole('alert')).toHaveCount(0);
+
+    const WORKER = /\/assets\/import-worker/;
+    await context.route(WORKER, (route) => route.abort());
+    await choose(page, 'journal.json', jrnl({ date: daysAgo(1), body: 'Kept' }));
+    const alert = group(page).getByRole('alert');
+    await expect(alert).toContainText('The page could not load what reads these files.');
+    await inBothThemes(page, expectAccessible);
+    await context.unroute(WORKER);
+    const DATES = '**/rest/v1/entries?select=date*';
+    await context.route(DATES, (route) => route.abort());
+    await group(page).getByRole('button', { name: 'Try again' }).click();
+    await expect(alert).toContainText("Couldn't load your logs to compare them with the files. Nothing was changed.");
+    await context.unroute(DATES);
+    await group(page).getByRole('button', { name: 'Try again' }).click();
+    await importButton(page, '1 Day').click();
+    await expect(page.getByRole('status').filter({ hasText: 'Imported 1 day.' })).toBeVisible();
+  });
+});

@@ -37,7 +37,7 @@ export const IMPORT_PROBLEMS = {
   tooManyFiles: 'More than 50,000 files were chosen. Choose only the folder of the journal.',
   tooManyDays: 'These files contain more than 40,000 days, which is the limit.',
   noFiles: 'There is no file in this folder.',
-  notLoaded: 'The page could not load what reads these files. Check your connection, reload the page and try again.',
+  notLoaded: 'The page could not load what reads these files. Check your connection and try again.',
   unreadable: 'These files could not be read. They may have been moved or changed since you chose them.',
 } as const;
 

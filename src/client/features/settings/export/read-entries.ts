@@ -16,6 +16,11 @@ export type StoredDay = Pick<
   'date' | 'content' | 'id' | 'revision' | 'hustle_score' | 'ai_feedback' | 'ai_analyzed_at'
 >;
 
+/** Of a request, with its repetitions: without an answer it would wait for ever. */
+const REQUEST_TIMEOUT_MS = 45_000;
+const withTimeout = (signal: AbortSignal): AbortSignal =>
+  AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]);
+
 /** The code of the data API for an answer with more texts than it may have. */
 const ANSWER_TOO_LONG = '54000';
 
@@ -39,7 +44,7 @@ export function createEntryReader(data: DataClient, userId: string): EntryReader
       .eq('user_id', userId)
       .in('date', dates)
       .order('date')
-      .abortSignal(signal);
+      .abortSignal(withTimeout(signal));
     if (error?.code === ANSWER_TOO_LONG && dates.length > 1) {
       const half = Math.ceil(dates.length / 2);
       return [...(await readDays(dates.slice(0, half), signal)), ...(await readDays(dates.slice(half), signal))];
@@ -57,7 +62,7 @@ export function createEntryReader(data: DataClient, userId: string): EntryReader
         const { data: rows, error } = await (last === undefined ? all : all.gt('date', last))
           .order('date')
           .limit(DATES_PER_REQUEST)
-          .abortSignal(signal);
+          .abortSignal(withTimeout(signal));
         if (error) throw new EntryReadError(error.message);
         if (rows.length === 0) return dates;
         for (const row of rows) dates.push(row.date);

@@ -7,7 +7,7 @@ import { dateLabel, dayOf } from '#domain/day/day.ts';
 import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice, NoticeButtons } from '#client/ui/notice.tsx';
-import { Buttons, Hint, Quiet, Stack } from '#client/ui/stack.tsx';
+import { Buttons, Hint, LoadError, Quiet, Stack } from '#client/ui/stack.tsx';
 import { Section } from '#client/ui/page/page.tsx';
 import { useToday } from '#client/lib/hooks/use-clock.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
@@ -46,7 +46,16 @@ export function ImportCard() {
         {(shown.kind === 'idle' || shown.kind === 'unreadable') && (
           <>
             <Intro />
-            {shown.kind === 'unreadable' && <Notice kind="error">{shown.text}</Notice>}
+            {shown.kind === 'unreadable' && (
+              <Notice kind="error">
+                <p>{shown.text}</p>
+                {shown.retry && (
+                  <NoticeButtons>
+                    <Button onClick={() => void choose(shown.retry!)}>Try again</Button>
+                  </NoticeButtons>
+                )}
+              </Notice>
+            )}
             <FilePicker onChoose={(files) => void choose(files)} />
             <Guides />
             {shown.kind === 'idle' && <PastImports onUndo={(id) => void undo(id)} />}
@@ -138,7 +147,11 @@ const Intro = () => (
 
 function Reading({ shown }: { shown: ImportState & { kind: 'reading' | 'comparing' } }) {
   if (shown.kind === 'comparing')
-    return <ProgressLine label="Comparing" progress={shown.progress} unit="days compared" />;
+    return shown.progress ? (
+      <ProgressLine label="Comparing" progress={shown.progress} unit="days compared" />
+    ) : (
+      <ProgressBar label="Comparing">Comparing with your logs...</ProgressBar>
+    );
   const { program, entries } = shown;
   return (
     <ProgressBar label="Reading">
@@ -164,8 +177,10 @@ function Guides() {
 }
 
 function PastImports({ onUndo }: { onUndo: (importId: string) => void }) {
-  const imports = usePastImports();
-  if (imports.length === 0) return null;
+  const request = usePastImports();
+  const { data: imports, isError } = request;
+  if (isError && !imports) return <LoadError request={request}>Couldn't load your earlier imports.</LoadError>;
+  if (!imports || imports.length === 0) return null;
   return (
     <ul className={styles.past} aria-label="Earlier imports">
       {imports.map(({ id, writtenAt, days, program }) => (

@@ -13,15 +13,33 @@ export type ReadImport = { program: string; days: JournalDay[]; skipped: Skipped
 /** Starts to read and returns a function that stops. */
 export type StartReading = (request: ReadRequest, receive: (message: ReadMessage) => void) => () => void;
 
+/** A server that does not answer causes no error of the worker. */
+const LOAD_TIMEOUT_MS = 20_000;
+
+/** The page could not load the code that reads the files. Another try may. */
+export class ImportNotLoadedError extends ImportRefusedError {
+  override name = 'ImportNotLoadedError';
+}
+
+const notLoaded = (cause?: unknown): ImportNotLoadedError =>
+  new ImportNotLoadedError(IMPORT_PROBLEMS.notLoaded, { cause });
+
 const startWorker: StartReading = (request, receive) => {
   const worker = new Worker(new URL('import-worker.ts', import.meta.url), { type: 'module' });
-  const refuse = (): void => receive({ kind: 'refused', text: IMPORT_PROBLEMS.notLoaded });
-  worker.addEventListener('message', ({ data }: MessageEvent<ReadMessage>) => receive(data));
+  const refuse = (): void => receive({ kind: 'notLoaded' });
+  const timer = setTimeout(refuse, LOAD_TIMEOUT_MS);
+  worker.addEventListener('message', ({ data }: MessageEvent<ReadMessage>) => {
+    clearTimeout(timer);
+    receive(data);
+  });
   // A file that cannot be loaded, or the end of the worker's memory.
   worker.addEventListener('error', refuse);
   worker.addEventListener('messageerror', refuse);
   void postFiles(worker, request);
-  return () => worker.terminate();
+  return () => {
+    clearTimeout(timer);
+    worker.terminate();
+  };
 };
 
 /** The copy of a file waits for the disk: 7,300 files in one message froze the tab for some seconds. */
@@ -98,6 +116,7 @@ async function* messagesOf(request: ReadRequest, start: StartReading, signal: Ab
       const message = received.shift();
       if (!message) await new Promise<void>((resolve) => (wake = resolve));
       else if (message.kind === 'refused') throw new ImportRefusedError(message.text);
+      else if (message.kind === 'notLoaded') throw notLoaded();
       else if (message.kind === 'done') return;
       else yield message;
     }
@@ -111,7 +130,7 @@ async function convertEntry({ isForeignHtml, ...entry }: ReadEntry): Promise<Log
   if (!isForeignHtml) return entry;
   // Only HTML needs the converter, which is a chunk of the editor's.
   const { htmlToLog } = await import('#client/lib/html-to-log/html-to-log.ts').catch((cause: unknown) => {
-    throw new ImportRefusedError(IMPORT_PROBLEMS.notLoaded, { cause });
+    throw notLoaded(cause);
   });
   return { ...entry, html: htmlToLog(entry.html, { opensDetails: true }).html };
 }

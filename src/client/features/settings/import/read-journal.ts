@@ -17,6 +17,10 @@ import { ImportRefusedError, isZip, openFiles, type ChosenFile } from './open-fi
 export type ReadEntry = LogEntry & { isForeignHtml: boolean };
 
 export type ReadMessage =
+  /** The code of the worker has loaded. */
+  | { kind: 'ready' }
+  /** The code of the worker could not be loaded. */
+  | { kind: 'notLoaded' }
   | { kind: 'program'; program: string }
   | { kind: 'batch'; entries: ReadEntry[]; skipped: Skipped[] }
   | { kind: 'refused'; text: string }

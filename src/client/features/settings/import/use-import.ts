@@ -20,13 +20,14 @@ import {
   type UndoSummary,
 } from './import-run.ts';
 import { ImportRefusedError, type ChosenFile } from './open-files.ts';
-import { readFiles } from './read-files.ts';
+import { ImportNotLoadedError, readFiles } from './read-files.ts';
 
 export type ImportState =
   | { kind: 'idle' }
   | { kind: 'reading'; program: string; entries: number }
   | { kind: 'comparing'; progress: Progress | null }
-  | { kind: 'unreadable'; text: string }
+  /** `retry`: the files, if another try may read them. */
+  | { kind: 'unreadable'; text: string; retry: ChosenFile[] | null }
   | { kind: 'planned'; plan: ImportPlan }
   | { kind: 'writing'; progress: RunProgress }
   | { kind: 'stopped'; text: string | null; progress: Progress }
@@ -36,7 +37,8 @@ export type ImportState =
   | { kind: 'undone'; summary: UndoSummary };
 
 const UNREACHABLE = 'The server could not be reached.';
-const LOAD_FAILED = "Couldn't load your logs to compare them with the files. Nothing was changed. Please try again.";
+const LOAD_FAILED =
+  "Couldn't load your logs to compare them with the files. Nothing was changed. Check your connection and try again.";
 
 type Job = { run: ReturnType<typeof createImportRun>; program: string; importId: string };
 
@@ -95,7 +97,9 @@ export function useImport() {
         const plan = await planImport(read, reader, signal, (progress) => show({ kind: 'comparing', progress }));
         show({ kind: 'planned', plan });
       } catch (error) {
-        show({ kind: 'unreadable', text: error instanceof ImportRefusedError ? error.message : LOAD_FAILED });
+        const text = error instanceof ImportRefusedError ? error.message : LOAD_FAILED;
+        const isFinal = error instanceof ImportRefusedError && !(error instanceof ImportNotLoadedError);
+        show({ kind: 'unreadable', text, retry: isFinal ? null : chosen });
       }
     },
     write(plan: ImportPlan, choiceOf: (date: Day) => Choice): void {
@@ -137,18 +141,21 @@ export function useImport() {
   };
 }
 
-/** The imports that can still be undone, newest first. An answer that fails shows none: they are no more than a comfort. */
-export function usePastImports(): readonly PastImport[] {
+/** The imports that can still be undone, newest first. */
+export function usePastImports() {
   const { callFunction } = useSupabase();
   const { id: userId } = useUser();
-  const { data } = useQuery({
+  return useQuery({
     queryKey: ['imports', userId],
     staleTime: 0,
+    // Also offline, so that a failure shows and is tried again once the browser is online.
+    networkMode: 'always',
+    refetchOnReconnect: true,
     retry: false,
     queryFn: async ({ signal }): Promise<PastImport[]> => {
       const answer = await callFunction('list-imports', {}, signal);
-      return answer.success ? (answer['imports'] as PastImport[]) : [];
+      if (!answer.success) throw new Error(answer.error);
+      return answer['imports'] as PastImport[];
     },
   });
-  return data ?? [];
 }
