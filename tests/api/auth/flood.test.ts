@@ -1,4 +1,4 @@
-/** A flood of sign-ins: bounded memory, and an answer that tells clients to retry (docs/specification/limits.md 2). */
+/** A flood of sign-ins: bounded memory, and an answer that tells clients to retry (docs/operations/overload.md). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PASSWORD, startAuthWorld, type AuthWorld } from './fixture.ts';
 

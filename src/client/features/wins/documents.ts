@@ -93,7 +93,7 @@ const fromRow = (
   revision: row.revision,
 });
 
-/** Codes of the data wire (docs/specification/api.md 21). Anything else may be gone with the next try. */
+/** Codes of the data API (docs/specification/api.md 21). Anything else may be gone with the next try. */
 function toRefusal({ code, message }: PostgrestError): Error {
   if (code === '42501') return new DocumentRefused('refused');
   if (code === '54000' || code === '23514' || code === '53100') return new DocumentRefused('full');

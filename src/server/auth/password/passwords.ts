@@ -15,7 +15,7 @@ import type { Passwords } from '../http/auth-deps.ts';
 import type { PasswordJob, PasswordResult, PasswordTask } from './password-worker.ts';
 
 /**
- * At most 40 passwords are at the thread or in the queue (docs/specification/limits.md 2). Two are at the thread, which
+ * At most 40 passwords are at the thread or in the queue (docs/operations/overload.md). Two are at the thread, which
  * computes one and has the next one ready, so that it is never idle.
  */
 export const PASSWORD_LIMITS: Limits = { maxRunning: 2, maxQueued: 38 };
