@@ -3,7 +3,7 @@ import { AxisBottom, AxisLeft } from '@visx/axis';
 import { Group } from '@visx/group';
 import { scaleLinear } from '@visx/scale';
 import { LinePath } from '@visx/shape';
-import { useLayoutEffect, useRef, useState, type MouseEvent, type KeyboardEvent } from 'react';
+import { useLayoutEffect, useRef, useState, type MouseEvent } from 'react';
 import { SCORE_RANGE } from '#domain/coach/coach.ts';
 import { addDays, dayLabel, daysBetween, weekdayOf, type Day } from '#domain/day/day.ts';
 import { scoreBand } from '#domain/coach/hustle-score.ts';
@@ -13,6 +13,7 @@ import { shortDate } from '#domain/coach/win-bullets.ts';
 import { useNavigate } from '#client/lib/navigation.ts';
 import { useClientConfig } from '#client/lib/api/supabase.ts';
 import { Button } from '#client/ui/button.tsx';
+import { useRovingTabindex } from '#client/ui/use-roving-tabindex.ts';
 import type { LoggedDay } from './use-logged-days.ts';
 import charts from './review-charts.module.css';
 import styles from './score-plot.module.css';
@@ -259,38 +260,4 @@ function useWidth(box: React.RefObject<HTMLElement | null>): number {
     return () => observer.disconnect();
   }, [box]);
   return width;
-}
-
-type Item = { focus: () => void };
-
-/**
- * Roving tabindex: a group of items is one tab stop, and the arrow keys move between its items.
- *
- * `move` returns the target index of a key, or null for keys that do not move.
- */
-export function useRovingTabindex(count: number, first: number, move: (key: string, at: number) => number | null) {
-  const [current, setCurrent] = useState(first);
-  const items = useRef(new Map<number, Item>());
-  const at = Math.min(current, count - 1);
-  /** `open`: the action of an item that is not a link. */
-  return (index: number, open?: () => void) => ({
-    onClick: open,
-    ref: (item: Item | null) => {
-      if (item) items.current.set(index, item);
-      return () => void items.current.delete(index);
-    },
-    tabIndex: index === at ? 0 : -1,
-    onKeyDown: (event: KeyboardEvent) => {
-      if (event.altKey || event.ctrlKey || event.metaKey) return;
-      const to = move(event.key, index);
-      const opens = open && (event.key === 'Enter' || event.key === ' ');
-      if (to === null && !opens) return;
-      event.preventDefault();
-      if (to === null) return open?.();
-      const item = items.current.get(to);
-      if (!item) return;
-      setCurrent(to);
-      item.focus();
-    },
-  });
 }
