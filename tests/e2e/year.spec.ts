@@ -1,7 +1,8 @@
 /** The page of one year: its facts, its print, its way from the calendar and the reviews, and what a plan does not open. */
-import { addDays, type Day } from '#domain/day/day.ts';
+import { addDays, dateLabel, type Day } from '#domain/day/day.ts';
 import { rangeOf } from '#domain/plan/review-period.ts';
-import { log, today } from './support/journal.ts';
+import { PUBLISHABLE_KEY } from '#server/config/config.ts';
+import { log, sessionOf, today } from './support/journal.ts';
 import { expect, expectNoHorizontalScroll, inBothThemes, test } from './support/test.ts';
 
 const LAST_YEAR = rangeOf('year', today(), 1);
@@ -21,7 +22,7 @@ test('says what a year held, prints on one page, and leads to Find', async ({ pa
   await expect(page).toHaveURL(`/year/${YEAR}`);
   await expect(page.getByText(/^You accounted for \d+ of \d+ workdays\.$/)).toBeVisible();
   await expect(page.getByText(/^Your busiest month was \w+, with \d+ lines on \d days\.$/)).toBeVisible();
-  await expect(page.getByRole('img', { name: /^January: \d logs$/ })).toBeVisible();
+  await expect(page.getByRole('rowheader', { name: /^January: \d logs$/ })).toBeVisible();
   await inBothThemes(page, expectAccessible);
   await page.setViewportSize({ width: 360, height: 620 });
   await expectNoHorizontalScroll(page);
@@ -52,10 +53,66 @@ test('shows a Dabbler the days of a locked year without what they hold, and one 
   await calendar.getByRole('button', { name: 'Previous year' }).click();
   await calendar.getByRole('link', { name: `${YEAR} on one page` }).click();
   await expect(page).toHaveURL(`/year/${YEAR}`);
-  await expect(page.getByRole('img', { name: 'February: 1 log' })).toBeVisible();
+  await expect(page.getByRole('rowheader', { name: 'February: 1 log' })).toBeVisible();
   await expect(page.getByText('Scores, tags and names of older days belong to Closer.')).toBeVisible();
   await expect(page.getByText('Weber')).toHaveCount(0);
   await inBothThemes(page, expectAccessible);
+  await page.getByRole('gridcell', { name: `${dateLabel(date)}: a log, Closer only` }).click();
+  await expect(page).toHaveURL(`/journal?date=${date}`);
+  await expect(page.getByText('Weber')).toHaveCount(0);
+});
+
+test('marks days off, and opens a day by mouse, keyboard and touch', async ({
+  page,
+  signUp,
+  request,
+  expectAccessible,
+}) => {
+  const [off, worked] = [addDays(LAST_YEAR.from, 40), addDays(LAST_YEAR.from, 41)];
+  await signUp(page, {
+    path: `/year/${YEAR}`,
+    isCloser: true,
+    logs: { [worked]: log(TEXT), [addDays(worked, 1)]: log(TEXT) },
+  });
+  const { access_token: token, user } = await sessionOf(page);
+  const stored = await request.post('/rest/v1/time_off', {
+    headers: { apikey: PUBLISHABLE_KEY, authorization: `Bearer ${token}` },
+    data: { user_id: user.id, first_day: off, last_day: worked },
+  });
+  expect(stored.ok()).toBe(true);
+  await page.reload();
+  const cell = (date: Day, words: string) => page.getByRole('gridcell', { name: `${dateLabel(date)}: ${words}` });
+  await expect(cell(off, 'day off')).toBeVisible();
+  await expect(cell(worked, 'a log')).toBeVisible();
+  await expect(page.getByText('Time off')).toBeVisible();
+  await inBothThemes(page, expectAccessible);
+
+  await cell(off, 'day off').click();
+  await expect(page).toHaveURL(`/journal?date=${off}`);
+  await page.goBack();
+  await cell(addDays(worked, 1), 'a log').focus();
+  await page.keyboard.press('ArrowLeft');
+  await expect(cell(worked, 'a log')).toBeFocused();
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(`/journal?date=${worked}`);
+});
+
+test.describe('on a phone', () => {
+  test.use({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 760 } });
+
+  test('a tap names the day before it opens it', async ({ page, signUp, expectAccessible }) => {
+    const date = addDays(LAST_YEAR.from, 40);
+    await signUp(page, { path: `/year/${YEAR}`, isCloser: true, logs: { [date]: log(TEXT) } });
+    await page.getByRole('gridcell', { name: `${dateLabel(date)}: a log` }).tap();
+    const named = page.getByRole('status').filter({ hasText: `${dateLabel(date)}: a log.` });
+    await expect(named).toBeVisible();
+    await expect(page).toHaveURL(`/year/${YEAR}`);
+    await expectAccessible(page);
+    await named.getByRole('link', { name: 'Open' }).tap();
+    await expect(page).toHaveURL(`/journal?date=${date}`);
+  });
 });
 
 test('an address without a year that has begun becomes that of this year', async ({ page, signUp }) => {

@@ -1,15 +1,15 @@
 /** One year on one page: its days, its workdays, its scores, and what its logs mention most (year.md 5). */
 import { useQuery } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { dateLabel, isDay, MONTHS, type Day } from '#domain/day/day.ts';
 import { daysOfMonth } from '#domain/day/month.ts';
-import type { TimeOff } from '#domain/day/time-off.ts';
+import { isTimeOff, type TimeOff } from '#domain/day/time-off.ts';
 import { countWorkdays } from '#domain/day/workdays.ts';
 import { scoreBand } from '#domain/coach/hustle-score.ts';
 import { trendSentence } from '#domain/coach/trend-sentence.ts';
 import type { Mention } from '#domain/log/frequent-words.ts';
-import { ROUTES, yearPath } from '#domain/routes.ts';
+import { dayPath, ROUTES, yearPath } from '#domain/routes.ts';
 import { busiestMonthText, monthFacts, type MonthFacts, type YearAnswer, type YearDay } from '#domain/year-summary.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { useToday } from '#client/lib/hooks/use-clock.ts';
@@ -23,6 +23,7 @@ import { Notice } from '#client/ui/notice.tsx';
 import { BackToJournal, Page } from '#client/ui/page/page.tsx';
 import { UpgradeLink } from '#client/ui/plan/upgrade-button.tsx';
 import { usePreferences } from '#client/ui/use-preferences.ts';
+import { useRovingTabindex } from '#client/ui/use-roving-tabindex.ts';
 import { useTimeOff } from '#client/ui/use-time-off.ts';
 import styles from './year-screen.module.css';
 
@@ -84,7 +85,6 @@ function Year({ year, today, answer }: { year: number; today: Day; answer: YearA
   const { workdays: weekdays } = usePreferences().preferences;
   const { days, first, tags, names } = answer;
   if (days.length === 0) return <p className={styles.lead}>No logs in {year}.</p>;
-  const months = monthFacts(days);
   const hasLocked = days.some(({ lines }) => lines === null);
   const scored = days.flatMap(({ date, score }) => (score === null ? [] : [{ date, score }]));
   const isOver = year < Number(today.slice(0, 4));
@@ -101,11 +101,7 @@ function Year({ year, today, answer }: { year: number; today: Day; answer: YearA
           {sentence}
         </p>
       ))}
-      <section className={styles.grid} aria-label={`Days of ${year}`}>
-        {MONTHS.map((name, index) => (
-          <Month key={name} name={name} days={daysOfMonth(year * 12 + index)} logged={days} facts={months[index]!} />
-        ))}
-      </section>
+      <YearGrid year={year} today={today} days={days} timeOff={timeOff} />
       <Mentions title="Tags" mentions={tags} />
       <Mentions title="Names" mentions={names} />
       {hasLocked && (
@@ -133,30 +129,115 @@ function workdaysSentence(
   return `You accounted for ${accounted} of ${workdays} ${workdays === 1 ? 'workday' : 'workdays'}.`;
 }
 
-type MonthProps = { name: string; days: readonly Day[]; logged: readonly YearDay[]; facts: MonthFacts };
+type YearGridProps = { year: number; today: Day; days: readonly YearDay[]; timeOff: readonly TimeOff[] };
 
-function Month({ name, days, logged, facts: { logs, score, band } }: MonthProps) {
+/** A row for each month and a cell for each day, which opens the day. */
+function YearGrid({ year, today, days: logged, timeOff }: YearGridProps) {
+  const navigate = useNavigate();
+  const [tapped, setTapped] = useState<Day | null>(null);
+  const isTouch = useRef(false);
+  const months = MONTHS.map((_name, index) => daysOfMonth(year * 12 + index));
+  const facts = monthFacts(logged);
   const byDate = new Map(logged.map((day) => [day.date, day]));
-  const label = `${name}: ${logs} ${logs === 1 ? 'log' : 'logs'}${score === null ? '' : `, ${score} of 10, ${band}`}`;
+  const dates = months.flat();
+  const isOff = (date: Day): boolean => isTimeOff(timeOff, date);
+  const first = dates.indexOf(logged.at(-1)!.date);
+  const roving = useRovingTabindex(dates.length, first, (key, at) => {
+    const date = moveInYear(months, key, dates[at]!);
+    return date && dates.indexOf(date);
+  });
+  const choose = (date: Day): void => {
+    // A finger covers several days, so it names one before that is opened.
+    if (isTouch.current) setTapped(date);
+    else void navigate(dayPath(date));
+    isTouch.current = false;
+  };
+  const textOf = (date: Day): string => titleOf(date, byDate.get(date), isOff(date));
   return (
-    <div className={styles.month} role="img" aria-label={label}>
-      <span className={styles.name}>{name.slice(0, 3)}</span>
-      <span className={styles.days}>
-        {days.map((date) => {
-          const day = byDate.get(date);
-          const shade = day === undefined ? 'none' : day.score === null ? 'log' : scoreBand(day.score).name;
-          return <i key={date} data-shade={shade} title={titleOf(date, day)} />;
-        })}
-      </span>
-      <span className={styles.logs}>{logs > 0 && logs}</span>
-      <span className={styles.band}>{score !== null && `${score} · ${band}`}</span>
-    </div>
+    <section className={styles.days} aria-label={`Days of ${year}`}>
+      <div role="grid" aria-label={`Days of ${year}, by month`} aria-readonly="true">
+        {months.map((monthDays, index) => (
+          <div key={MONTHS[index]} role="row" className={styles.month}>
+            <span role="rowheader" className={styles.name} aria-label={monthLabel(MONTHS[index]!, facts[index]!)}>
+              {MONTHS[index]!.slice(0, 3)}
+            </span>
+            <span className={styles.cells}>
+              {monthDays.map((date) => (
+                <i
+                  key={date}
+                  {...roving(dates.indexOf(date), () => choose(date))}
+                  role="gridcell"
+                  data-shade={shadeOf(byDate.get(date), isOff(date))}
+                  aria-label={textOf(date)}
+                  title={textOf(date)}
+                  onPointerDown={(event) => void (isTouch.current = event.pointerType === 'touch')}
+                />
+              ))}
+            </span>
+            <span className={styles.logs} aria-hidden="true">
+              {facts[index]!.logs > 0 && facts[index]!.logs}
+            </span>
+            <span className={styles.band} aria-hidden="true">
+              {facts[index]!.score !== null && `${facts[index]!.score} · ${facts[index]!.band}`}
+            </span>
+          </div>
+        ))}
+      </div>
+      {dates.some((date) => date <= today && isOff(date) && !byDate.has(date)) && (
+        <p className={styles.legend} aria-hidden="true">
+          <i data-shade="off" /> Time off
+        </p>
+      )}
+      <p role="status" className={styles.tapped}>
+        {tapped && (
+          <>
+            {textOf(tapped)}. <Link to={dayPath(tapped)}>Open</Link>
+          </>
+        )}
+      </p>
+    </section>
   );
 }
 
-function titleOf(date: Day, day: YearDay | undefined): string {
-  if (!day) return dateLabel(date);
-  return `${dateLabel(date)}: ${day.score === null ? 'a log' : `${day.score} of 10, ${scoreBand(day.score).word}`}`;
+const monthLabel = (name: string, { logs, score, band }: MonthFacts): string =>
+  `${name}: ${logs} ${logs === 1 ? 'log' : 'logs'}${score === null ? '' : `, ${score} of 10, ${band}`}`;
+
+const shadeOf = (day: YearDay | undefined, isOff: boolean): string =>
+  day === undefined ? (isOff ? 'off' : 'none') : day.score === null ? 'log' : scoreBand(day.score).name;
+
+/** Of a locked day only the date is known. */
+function titleOf(date: Day, day: YearDay | undefined, isOff: boolean): string {
+  const label = dateLabel(date);
+  if (!day) return isOff ? `${label}: day off` : label;
+  if (day.lines === null) return `${label}: a log, Closer only`;
+  return `${label}: ${day.score === null ? 'a log' : `${day.score} of 10, ${scoreBand(day.score).word}`}`;
+}
+
+/** The day that a key leads to; null for a key that does not move, and beyond the year. */
+function moveInYear(months: readonly (readonly Day[])[], key: string, from: Day): Day | null {
+  const month = Number(from.slice(5, 7)) - 1;
+  const days = months[month]!;
+  const day = Number(from.slice(8)) - 1;
+  const inMonth = (index: number): Day | null => {
+    const other = months[index];
+    return other ? other[Math.min(day, other.length - 1)]! : null;
+  };
+  switch (key) {
+    case 'ArrowLeft':
+      return days[day - 1] ?? months[month - 1]?.at(-1) ?? null;
+    case 'ArrowRight':
+      return days[day + 1] ?? months[month + 1]?.[0] ?? null;
+    case 'ArrowUp':
+      return inMonth(month - 1);
+    case 'ArrowDown':
+      return inMonth(month + 1);
+    case 'Home':
+      return days[0]!;
+    case 'End':
+      return days.at(-1)!;
+    default:
+      return null;
+  }
 }
 
 /** Each opens Find with its words. */
