@@ -1,5 +1,6 @@
 /** The evening reminder: its settings, the mail, and the page behind a link of the mail. */
 import type { Page } from '@playwright/test';
+import { openSections } from './support/settings.ts';
 import { expect, inBothThemes, test } from './support/test.ts';
 
 /** Changes a setting and waits until the server has stored it, so that a reload loses nothing. */
@@ -22,6 +23,7 @@ test('a reminder is turned on, sent at once, and answered with one tap', async (
   const { email } = account.person;
   await openAs(page, account, '/settings');
   const reminder = page.locator('section', { has: page.getByRole('heading', { name: 'Reminder' }) });
+  await openSections(page, 'Reminder', 'Weekly digest');
   await saveChange(page, () => reminder.getByRole('checkbox', { name: /^Remind me by mail/ }).check());
   await saveChange(page, () => reminder.getByRole('combobox', { name: 'At' }).selectOption({ value: '1170' }));
   await saveChange(page, () => reminder.getByRole('checkbox', { name: 'Friday' }).press('Space'));
@@ -29,6 +31,8 @@ test('a reminder is turned on, sent at once, and answered with one tap', async (
   await inBothThemes(page, expectAccessible);
 
   await page.reload();
+  await expect(reminder.getByText(/^0?7:30.PM, Mon, Tue, Wed, Thu$|^19:30, Mon, Tue, Wed, Thu$/)).toBeVisible();
+  await openSections(page, 'Reminder');
   await expect(reminder.getByRole('combobox', { name: 'At' })).toHaveValue('1170');
   await expect(reminder.getByRole('checkbox', { name: 'Friday' })).not.toBeChecked();
   await expect(reminder.getByRole('checkbox', { name: 'Thursday' })).toBeChecked();
@@ -53,6 +57,8 @@ test('a reminder is turned on, sent at once, and answered with one tap', async (
   await page.getByRole('button', { name: 'Turn off' }).click();
   await expect(page.getByRole('heading', { name: 'Turned off' })).toBeVisible();
   await page.getByRole('link', { name: 'Open the settings' }).click();
+  await expect(page.getByText('On Fridays')).toBeVisible();
+  await openSections(page, 'Reminder', 'Weekly digest');
   await expect(page.getByRole('checkbox', { name: 'Send me the digest' })).toBeChecked();
   await expect(reminder.getByRole('checkbox', { name: /^Remind me by mail/ })).not.toBeChecked();
 });
@@ -72,6 +78,7 @@ test('a browser in another place asks before the reminder follows it', async ({
     return visited;
   };
   const lisbon = await visit('Europe/Lisbon');
+  await openSections(lisbon, 'Reminder');
   await saveChange(lisbon, () => lisbon.getByRole('checkbox', { name: /^Remind me by mail/ }).check());
   await expect(lisbon.getByText('The time in Lisbon.')).toBeVisible();
 
@@ -85,6 +92,7 @@ test('a browser in another place asks before the reminder follows it', async ({
   await saveChange(tokyo, () => tokyo.getByRole('button', { name: /in Tokyo$/ }).click());
   await expect(tokyo.getByText('The time in Tokyo.')).toBeVisible();
   await tokyo.reload();
+  await openSections(tokyo, 'Reminder');
   await expect(tokyo.getByText('The time in Tokyo.')).toBeVisible();
   await Promise.all([lisbon.context().close(), tokyo.context().close(), page.close()]);
 });

@@ -2,6 +2,7 @@
 import { addDays, dateLabel, dayLabel as labelOf, type Day } from '#domain/day/day.ts';
 import { promptOf } from '#domain/habit/prompts.ts';
 import { daysAgo, editor, log, sessionOf, storePreferences, today } from './support/journal.ts';
+import { openSections } from './support/settings.ts';
 import { expect, expectNoHorizontalScroll, inBothThemes, test } from './support/test.ts';
 
 test('time off is added, marked in the calendar and the year, removed, and brought back', async ({
@@ -12,6 +13,7 @@ test('time off is added, marked in the calendar and the year, removed, and broug
   const [first, last] = [daysAgo(4), daysAgo(2)];
   await signUp(page, { isCloser: true, path: '/settings', logs: { [daysAgo(3)]: log('worked anyway') } });
   const card = page.getByRole('region').or(page.locator('section')).filter({ hasText: 'Days off count neither' });
+  await openSections(page, 'Time off');
   await page.getByLabel('First day').fill(last);
   await page.getByLabel('Last day').fill(first);
   const add = page.getByRole('button', { name: 'Add time off' });
@@ -38,6 +40,12 @@ test('time off is added, marked in the calendar and the year, removed, and broug
     await expect(row).toHaveCount(0);
     await page.getByRole('button', { name: 'Undo' }).click();
     await expect(row).toHaveCount(1);
+  });
+
+  await test.step('the section sums itself up in a line', async () => {
+    await page.getByRole('button', { name: 'Close: Time off' }).click();
+    await expect(row).toBeHidden();
+    await expect(page.getByText('None planned')).toBeVisible();
   });
 
   await test.step('the calendar', async () => {
@@ -67,10 +75,14 @@ test('time off is added, marked in the calendar and the year, removed, and broug
 
 test('the end of the day and prompts are chosen once for the account', async ({ page, signUp }) => {
   await signUp(page, { path: '/settings' });
+  await expect(page.getByText('Ends at midnight')).toBeVisible();
+  await expect(page.getByRole('radio', { name: 'At midnight (default)' })).toHaveCount(0);
+  await openSections(page, 'Day', 'Prompts');
   await expect(page.getByRole('radio', { name: 'At midnight (default)' })).toBeChecked();
   await page.getByRole('radio', { name: /^At 0?3:00/ }).check();
   const stored = () => page.evaluate(() => localStorage.getItem('hustle-forge:day-ends-at'));
   await expect.poll(stored).toBe('3');
+  await expect(page.getByText(/^Ends at 0?3:00/)).toBeVisible();
   await page.getByRole('radio', { name: /^Another question each day/ }).check();
   await expect
     .poll(async () => {

@@ -11,6 +11,7 @@ import { OFFLINE_SCENES } from './offline-scenes.ts';
 import { TWO_DEVICES_SCENES } from './two-devices-scenes.ts';
 import { VERSIONS_SCENES } from './versions-scenes.ts';
 import { log, sessionOf, storeLog } from '../e2e/support/journal.ts';
+import { openSections } from '../e2e/support/settings.ts';
 import { waitForMailedLink } from '../e2e/support/sign-in.ts';
 import { signUp } from './accounts.ts';
 import type { Product } from '../support/product.ts';
@@ -332,8 +333,22 @@ export const SCENES: readonly Scene[] = [
     path: ROUTES.settings.path,
     fullPage: true,
     prepare: async (page) => {
+      await openSections(page, 'Reminder');
       await page.getByRole('checkbox', { name: /^Remind me by mail/ }).check();
       await page.getByRole('group', { name: 'On these days' }).waitFor();
+    },
+  },
+  {
+    name: 'settings-day',
+    as: 'premium',
+    path: ROUTES.settings.path,
+    fullPage: true,
+    prepare: async (page) => {
+      await openSections(page, 'Day', 'Time off', 'Prompts', 'Weekly digest', 'Links');
+      await page.getByLabel('First day').fill(addDays(dayOf(new Date()), 20));
+      await page.getByLabel('Last day').fill(addDays(dayOf(new Date()), 27));
+      await clickButton('Add time off')(page);
+      await page.getByText(/^Added /).waitFor();
     },
   },
   {

@@ -13,10 +13,7 @@ export function AccessTokensCard() {
   return (
     <Section title="Access tokens">
       <Stack>
-        <Quiet>
-          Add to your journal from a terminal, a phone or another program, or let one read it. No program has access
-          until you make a token for it.
-        </Quiet>
+        <Quiet>For programs that add to your journal or read it. None has access until you make a token for it.</Quiet>
         {isOpen ? <panel.View /> : <Button onClick={() => openChunk(panel, () => setOpen(true))}>Manage tokens</Button>}
       </Stack>
     </Section>

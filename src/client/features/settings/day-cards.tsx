@@ -12,7 +12,7 @@ import { Button } from '#client/ui/button.tsx';
 import { Choices } from '#client/ui/form/choices.tsx';
 import { Field } from '#client/ui/form/field.tsx';
 import { Form, SubmitButton } from '#client/ui/form/form.tsx';
-import { Section } from '#client/ui/page/page.tsx';
+import { FoldedSection } from '#client/ui/page/folded-section.tsx';
 import { Buttons, Quiet, Row, RowName, Rows, Stack } from '#client/ui/stack.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import { usePreferences } from '#client/ui/use-preferences.ts';
@@ -26,7 +26,7 @@ export function DayCard() {
   const { preferences, isRead, isFailed, change } = usePreferences();
   const threeOClock = clockTime(new Date(2026, 0, 1, 3));
   return (
-    <Section title="Day">
+    <FoldedSection title="Day" summary={preferences.day_ends_at === 3 ? `Ends at ${threeOClock}` : 'Ends at midnight'}>
       <Stack>
         <Quiet>Choose when your day ends. Until then the page stays on the evening's day.</Quiet>
         <Choices
@@ -42,7 +42,7 @@ export function DayCard() {
         />
         {isFailed && <Quiet role="alert">{FAILED}</Quiet>}
       </Stack>
-    </Section>
+    </FoldedSection>
   );
 }
 
@@ -50,7 +50,7 @@ export function PromptsCard() {
   const { preferences, isRead, change } = usePreferences();
   const today = useToday();
   return (
-    <Section title="Prompts">
+    <FoldedSection title="Prompts" summary={preferences.prompts ? 'On' : 'Off'}>
       <Stack>
         <Quiet>Choose what today's page asks from noon on while it is empty.</Quiet>
         <Choices
@@ -65,7 +65,7 @@ export function PromptsCard() {
           disabled={!isRead}
         />
       </Stack>
-    </Section>
+    </FoldedSection>
   );
 }
 
@@ -80,7 +80,7 @@ export function TimeOffCard() {
   const timeOff = useTimeOff();
   const { fallbackRef, areaProps } = useFocusRestore();
   return (
-    <Section title="Time off">
+    <FoldedSection title="Time off" summary={<TimeOffSummary {...timeOff} />}>
       <Stack {...areaProps}>
         <Quiet ref={fallbackRef} tabIndex={-1}>
           Days off count neither as worked nor as missed. You can still write on them.
@@ -94,8 +94,18 @@ export function TimeOffCard() {
         {timeOff.isRead && <Ranges {...timeOff} />}
         <AddRange {...timeOff} />
       </Stack>
-    </Section>
+    </FoldedSection>
   );
+}
+
+/** The range of today, or else the next one. */
+function TimeOffSummary({ ranges, isRead }: TimeOffState) {
+  const today = useToday();
+  if (!isRead) return null;
+  // Newest first.
+  const next = ranges.findLast(({ last_day: last }) => last >= today);
+  if (!next) return 'None planned';
+  return next.first_day <= today ? `Until ${dateLabel(next.last_day)}` : rangeLabel(next);
 }
 
 function Ranges({ ranges, add, remove }: TimeOffState) {

@@ -3,10 +3,11 @@ import { useQuery } from '@tanstack/react-query';
 import { useData } from '#client/lib/api/data-client.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { LoadingText } from '#client/ui/loading-text.tsx';
-import { Section } from '#client/ui/page/page.tsx';
+import { FoldedSection } from '#client/ui/page/folded-section.tsx';
 import { LinkRows } from '#client/ui/share/link-rows.tsx';
 import { linksKey, listLinks } from '#client/ui/share/links.ts';
 import { LoadError, Quiet, Stack } from '#client/ui/stack.tsx';
+import { pluralize } from './settings-parts.tsx';
 
 export function LinksCard() {
   const data = useData();
@@ -18,7 +19,10 @@ export function LinksCard() {
     networkMode: 'always',
   });
   return (
-    <Section title="Links">
+    <FoldedSection
+      title="Links"
+      summary={links.data && (links.data.length === 0 ? 'None' : pluralize(links.data.length, 'link'))}
+    >
       <Stack>
         {links.data ? (
           links.data.length === 0 ? (
@@ -35,6 +39,6 @@ export function LinksCard() {
           <LoadingText />
         )}
       </Stack>
-    </Section>
+    </FoldedSection>
   );
 }

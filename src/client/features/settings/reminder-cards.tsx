@@ -2,6 +2,7 @@
 import { useId, useState } from 'react';
 import { clockTime } from '#domain/day/clock-time.ts';
 import { WEEKDAYS } from '#domain/day/day.ts';
+import { DEFAULT_WORKDAYS } from '#domain/day/time-off.ts';
 import { EARLIEST_REMINDER, LATEST_REMINDER, type Preferences } from '#domain/habit/preferences.ts';
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { chosenWeekStart } from '#client/lib/session/preferences.ts';
@@ -9,7 +10,7 @@ import { useSession, useUser } from '#client/lib/session/session.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Check } from '#client/ui/form/choices.tsx';
-import { Section } from '#client/ui/page/page.tsx';
+import { FoldedSection } from '#client/ui/page/folded-section.tsx';
 import { Buttons, Hint, Quiet, Stack } from '#client/ui/stack.tsx';
 import { usePreferences, type PreferencesState } from '#client/ui/use-preferences.ts';
 import styles from './reminder-cards.module.css';
@@ -34,6 +35,19 @@ export function ReminderCards() {
 /** The zone of this browser; null in one that hides it. */
 const browserTimeZone = (): string | null => new Intl.DateTimeFormat().resolvedOptions().timeZone ?? null;
 
+const isElsewhere = (timeZone: string | null): boolean => {
+  const here = browserTimeZone();
+  return timeZone !== null && here !== null && here !== timeZone;
+};
+
+/** `Mon, Wed, Fri`, `Monday to Friday` or `every day`. */
+function weekdaysText(days: readonly number[]): string {
+  if (days.length === WEEKDAYS.length) return 'every day';
+  if (days.length === 0) return 'on no day';
+  if (days.join() === DEFAULT_WORKDAYS.join()) return 'Monday to Friday';
+  return days.map((day) => WEEKDAYS[day]!.slice(0, 3)).join(', ');
+}
+
 function ReminderCard({ preferences, isRead, change }: PreferencesState) {
   const { remind_by_mail: isOn, remind_at: remindAt, time_zone: timeZone, workdays } = preferences;
   const { email } = useUser();
@@ -44,7 +58,11 @@ function ReminderCard({ preferences, isRead, change }: PreferencesState) {
         : { remind_by_mail: false },
     );
   return (
-    <Section title="Reminder">
+    <FoldedSection
+      title="Reminder"
+      summary={isOn ? `${timeText(remindAt ?? PROPOSED_REMINDER)}, ${weekdaysText(workdays)}` : 'Off'}
+      isAsking={isOn && isElsewhere(timeZone)}
+    >
       <Stack>
         <Quiet>
           In the evening of a day without a log, a mail asks what you did. It is silent when you have written.
@@ -68,7 +86,7 @@ function ReminderCard({ preferences, isRead, change }: PreferencesState) {
         )}
         {email && <SendNow email={email} />}
       </Stack>
-    </Section>
+    </FoldedSection>
   );
 }
 
@@ -139,7 +157,7 @@ function TimeZone({ preferences: { time_zone: timeZone, remind_at: remindAt }, o
   const [isKept, setKept] = useState(false);
   const here = browserTimeZone();
   if (timeZone === null) return null;
-  if (here === null || here === timeZone || isKept) return <Hint>The time in {placeOf(timeZone)}.</Hint>;
+  if (here === null || !isElsewhere(timeZone) || isKept) return <Hint>The time in {placeOf(timeZone)}.</Hint>;
   const time = timeText(remindAt ?? PROPOSED_REMINDER);
   return (
     <Stack gap="s2" role="group" aria-label="Time zone">
@@ -185,7 +203,7 @@ function DigestCard({ preferences, isRead, change }: PreferencesState) {
   const premium = usePremium();
   const isAllowed = profile?.ai_consent === true;
   return (
-    <Section title="Weekly digest">
+    <FoldedSection title="Weekly digest" summary={isOn ? 'On Fridays' : 'Off'}>
       <Stack>
         <Quiet>
           On Friday evening, a mail with your week: the workdays you accounted for and what you did. Closers also see
@@ -209,6 +227,6 @@ function DigestCard({ preferences, isRead, change }: PreferencesState) {
           />
         )}
       </Stack>
-    </Section>
+    </FoldedSection>
   );
 }

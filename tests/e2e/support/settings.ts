@@ -1,0 +1,6 @@
+/** Opens sections of the settings, of which each shows one line until then. */
+import type { Page } from '@playwright/test';
+
+export async function openSections(page: Page, ...titles: readonly string[]): Promise<void> {
+  for (const title of titles) await page.getByRole('button', { name: `Change: ${title}` }).click();
+}
