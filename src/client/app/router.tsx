@@ -75,6 +75,9 @@ const isLoaded = ({ layout, view }: Screen): boolean => (layout?.isLoaded() ?? t
 const loadScreen = async ({ layout, view }: Screen): Promise<void> =>
   void (await Promise.all([layout?.load(), view.load()]));
 
+/** Never rejects: a failure shows when the journal opens. */
+const loadJournal = async (): Promise<void> => void (await tryLoad(() => loadScreen(screenOf(ROUTES.journal.path)!)));
+
 /** `failed`: the code of the screen could not be loaded, and no other screen is left to stay on. */
 type Shown = { path: string; search: string; hash: string; failed: boolean };
 
@@ -106,9 +109,14 @@ export function AppRouter() {
   const isGuest = ready?.layout === LAYOUTS.guests;
   useEffect(() => {
     if (!isGuest) return;
-    // While the user fills in the form: a failure shows when the journal opens.
-    void tryLoad(() => loadScreen(screenOf(ROUTES.journal.path)!));
-    return preloadChunksWhenIdle(GUEST_VIEWS);
+    // Whoever types will need the journal. Earlier it would delay the page itself.
+    const onInput = (): void => void loadJournal();
+    addEventListener('input', onInput, { once: true });
+    const stopPreload = preloadChunksWhenIdle([loadJournal, ...GUEST_VIEWS]);
+    return () => {
+      removeEventListener('input', onInput);
+      stopPreload();
+    };
   }, [isGuest]);
 
   if (!screen) return <RedirectToLanding />;
