@@ -22,6 +22,8 @@ test('a token is made, copied, used and revoked', async ({ page, context, signUp
   await signUp(page, { path: '/settings' });
   await page.getByRole('button', { name: 'Manage tokens' }).click();
   await expect(page.getByText('You have no tokens.')).toBeVisible();
+  await expect(page.getByText(/^curl \S+ hustle \S+\/cli\/hustle\.cjs && node hustle login$/)).toBeVisible();
+  await expectFits(page);
   await page.getByRole('button', { name: 'New token' }).click();
   await expect(page.getByLabel('Name')).toBeFocused();
   await page.keyboard.press('Enter');

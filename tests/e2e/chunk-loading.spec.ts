@@ -1,6 +1,6 @@
 /** Overlays and screens are chunks of their own: a chunk that fails, a chunk that loads late, and prefetching. */
 import type { Page } from '@playwright/test';
-import { daysAgo, editor, items, paste, status } from './support/journal.ts';
+import { daysAgo, editor, items, log as logOf, paste, status } from './support/journal.ts';
 import { expectFetched, chunkErrorToast, makeChunksStale, expect, skipToIdleTime, test } from './support/test.ts';
 import { endSession } from './support/sign-in.ts';
 
@@ -51,10 +51,14 @@ const write = async (page: Page, text: string): Promise<void> => {
   await page.keyboard.type(text);
 };
 
-/** Waits for the error of a chunk and dismisses it. */
+/** Waits for the error of a chunk without a connection, where a reload would not help, and dismisses it. */
 const expectChunkError = async (page: Page): Promise<void> => {
   await expect(chunkErrorToast(page)).toBeVisible();
   await expect(reload(page)).toHaveCount(0);
+  await dismissChunkError(page);
+};
+
+const dismissChunkError = async (page: Page): Promise<void> => {
   await page.getByRole('button', { name: 'Dismiss' }).click();
   await expect(chunkErrorToast(page)).toHaveCount(0);
 };
@@ -154,6 +158,31 @@ test.describe('without a connection', () => {
       await expect(items(page)).toHaveText(['still here']);
     }
     await expect(page.locator('html[data-stays]')).toBeAttached();
+  });
+});
+
+test.describe('a panel or a dialog of a page', () => {
+  test.use({ expectedErrors: /net::ERR_INTERNET_DISCONNECTED/ });
+
+  test('that fails to load leaves the page usable, and loads on the next click', async ({ page, signUp }) => {
+    const restore = await loseChunks(page, ['access-tokens-panel', 'share-dialog']);
+    await signUp(page, { isCloser: true, logs: { [daysAgo(1)]: logOf('Shipped it') }, path: '/wins' });
+    await page.getByRole('button', { name: 'Collect My Wins' }).click();
+    const share = page.getByRole('button', { name: 'Link', exact: true });
+    await share.click();
+    await dismissChunkError(page);
+    await page.goto('/settings');
+    const manage = page.getByRole('button', { name: 'Manage tokens' });
+    await manage.click();
+    await dismissChunkError(page);
+
+    await restore();
+    await manage.click();
+    await expect(page.getByText('You have no tokens.')).toBeVisible();
+    await page.goBack();
+    await share.click();
+    await expect(page.getByRole('dialog')).toBeVisible();
+    await expect.poll(() => lostStyles(page)).toEqual([]);
   });
 });
 

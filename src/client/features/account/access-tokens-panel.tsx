@@ -109,8 +109,23 @@ export function AccessTokensPanel() {
         </Rows>
       )}
       {data && <Button onClick={() => setStep('new')}>New token</Button>}
+      {data && <TerminalHint />}
       {ending && <EndDialog ending={ending} onEnded={tokens.reload} onClose={() => setEnding(null)} />}
     </PanelView>
+  );
+}
+
+/** The server offers the program with its own address in it, and `login` makes its token. */
+function TerminalHint() {
+  const command = `curl -fsSo hustle ${location.origin}/cli/hustle.cjs && node hustle login`;
+  return (
+    <>
+      <p>A terminal with Node 20 or newer needs no token from here:</p>
+      <p className={styles.secret}>
+        <code>{command}</code>
+      </p>
+      <CopyButton text={command} label="Copy command" />
+    </>
   );
 }
 

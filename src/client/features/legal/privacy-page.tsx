@@ -59,6 +59,11 @@ const SECTIONS: readonly LegalSection[] = [
             nothing else, until the link ends. You can end it at any time. We do not count its views.
           </li>
           <li>
+            <strong>Programs that you connect</strong>, such as a terminal, a phone, Slack or an AI agent, add to your
+            journal or read it, as you allow, until you end the connection. What you type in Slack passes through Slack,
+            and what an agent reads goes to whoever runs it.
+          </li>
+          <li>
             <strong>PayPal</strong> handles payments and gets what a payment needs.
           </li>
           <li>
