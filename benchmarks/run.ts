@@ -21,7 +21,6 @@ const BENCHMARKS: Readonly<Record<string, string>> = {
   latency: 'load/latency',
   overload: 'load/overload',
   soak: 'load/soak',
-  small: 'load/small',
   backup: 'backup',
   find: 'find',
   merge: 'merge',
@@ -51,7 +50,6 @@ const ONLY_BY_NAME: ReadonlySet<string> = new Set([
   'plans',
   'overload',
   'soak',
-  'small',
   'pooled',
   'saves',
 ]);

@@ -1095,28 +1095,33 @@ CREATE OR REPLACE FUNCTION public.entry_text(html text)
 AS $function$
 declare
   -- Adjacent ends of items and paragraphs make one line break.
-  pieces constant text[] := string_to_array(
-    replace(replace(html, '</p></li><li><p>', '</p>'), '</p><p>', '</p>'), '<');
-  has_header constant boolean := starts_with(html, '<h2 class="date-header">') and starts_with(pieces[3], '/h2>');
+  pieces text[] := string_to_array(replace(html, '</p></li><li><p>', E'\n'), '<');
   plain text;
   is_regular boolean;
   line_end text;
 begin
-  select coalesce(pieces[1], '') || coalesce(string_agg(
-           case when split_part(piece, '>', 1) in
-             ('br', '/p', '/h1', '/h2', '/h3', '/li', '/pre', '/blockquote', '/ul', '/ol') then E'\n' else '' end
-           || substr(piece, strpos(piece, '>') + 1), ''), ''),
-         coalesce(bool_and(strpos(piece, '>') > 0), true)
-    into plain, is_regular
-    from unnest(pieces[case when has_header then 3 else 2 end:]) as piece;
-  if not is_regular then
-    plain := regexp_replace(html, '^<h2 class="date-header">[^<]*</h2>', '');
-    foreach line_end in array
-      array['<br>', '</p>', '</h1>', '</h2>', '</h3>', '</li>', '</pre>', '</blockquote>', '</ul>', '</ol>']
-    loop
-      plain := replace(plain, line_end, E'\n');
-    end loop;
-    plain := regexp_replace(plain, '<[^<>]*>', '', 'g');
+  if cardinality(pieces) = 9 and starts_with(html, '<h2 class="date-header">') and starts_with(pieces[6], 'p>')
+     and pieces[3:5] = '{/h2>,ol>,li>}' and pieces[7:9] = '{/p>,/li>,/ol>}' then
+    -- Most logs: a header and one list of plain items.
+    plain := overlay(pieces[6] placing '' from 1 for 2);
+  else
+    pieces := string_to_array(replace(replace(html, '</p></li><li><p>', '</p>'), '</p><p>', '</p>'), '<');
+    select coalesce(pieces[1], '') || coalesce(string_agg(
+             case when split_part(piece, '>', 1) in
+               ('br', '/p', '/h1', '/h2', '/h3', '/li', '/pre', '/blockquote', '/ul', '/ol') then E'\n' else '' end
+             || substr(piece, strpos(piece, '>') + 1), ''), ''),
+           coalesce(bool_and(strpos(piece, '>') > 0), true)
+      into plain, is_regular
+      from unnest(pieces[case when starts_with(html, '<h2 class="date-header">') and starts_with(pieces[3], '/h2>') then 3 else 2 end:]) as piece;
+    if not is_regular then
+      plain := regexp_replace(html, '^<h2 class="date-header">[^<]*</h2>', '');
+      foreach line_end in array
+        array['<br>', '</p>', '</h1>', '</h2>', '</h3>', '</li>', '</pre>', '</blockquote>', '</ul>', '</ol>']
+      loop
+        plain := replace(plain, line_end, E'\n');
+      end loop;
+      plain := regexp_replace(plain, '<[^<>]*>', '', 'g');
+    end if;
   end if;
   if strpos(replace(plain, '&amp;', ''), '&') > 0 then
     plain := replace(replace(replace(plain, '&lt;', '<'), '&gt;', '>'), '&quot;', '"');
@@ -1190,7 +1195,7 @@ declare
   is_restored boolean;
   change text;
   replaced text;
-  successor text;
+  report text;
   withdrawn jsonb;
   has_withdrawn boolean := tg_op = 'INSERT' or (tg_op = 'UPDATE' and old.content_text = '');
 begin
@@ -1228,21 +1233,20 @@ begin
         into withdrawn
         from (select * from of_day union all select * from of_periods) as analysis;
     else
-      -- Versions that were kept before 0037 have the header.
-      successor := public.without_date_header(new.content);
-      select max(kept_at), bool_or(content = successor or content = new.content), bool_or(feedback is not null)
-        into last_kept, is_restored, has_withdrawn
+      -- Versions that were kept before 0037 have the header. The lengths tell most versions apart without their texts.
+      select max(kept_at), bool_or(feedback is not null),
+             bool_or(octet_length(content) in (octet_length(new.content),
+                 octet_length(new.content) - octet_length(split_part(new.content, '</h2>', 1)) - 5)
+               and (content = public.without_date_header(new.content) or content = new.content))
+        into last_kept, has_withdrawn, is_restored
         from public.entry_versions where user_id = old.user_id and date = day;
-      if is_restored then
-        change := 'restore';
-      elsif public.drops_most_items(old.content_text, new.content_text) then
-        change := 'drop';
-      elsif current_setting('hustle_forge.keeps_version', true) is distinct from 'on'
-            and greatest(last_kept, old.created_at) > now() - interval '10 minutes' then
-        exit version;
-      else
-        change := 'edit';
-      end if;
+      change := case
+        when is_restored then 'restore'
+        when not starts_with(new.content_text, old.content_text)
+          and public.drops_most_items(old.content_text, new.content_text) then 'drop'
+        when current_setting('hustle_forge.keeps_version', true) = 'on'
+          or greatest(last_kept, old.created_at) <= now() - interval '10 minutes' then 'edit' end;
+      exit version when change is null;
     end if;
 
     -- A text that was brought back and replaced again is one version, not two.
@@ -1263,13 +1267,21 @@ begin
     perform public.return_feedback(new.user_id, day, new.content_text);
   end if;
 
-  if tg_op <> 'INSERT' and (is_deleted or is_moved or new.user_id <> old.user_id) then
-    perform public.report_entry_change(concat_ws(' ', old.user_id, to_char(old.date, 'YYYY-MM-DD'), old.id));
-  end if;
-  if tg_op = 'INSERT' or (not is_deleted and (
-       new.revision <> old.revision or new.id <> old.id or is_moved or new.user_id <> old.user_id)) then
-    perform public.report_entry_change(concat_ws(' ', new.user_id, to_char(day, 'YYYY-MM-DD'), new.id, new.revision));
-  end if;
+  foreach report in array array_remove(array[
+      case when tg_op <> 'INSERT' and (is_deleted or is_moved or new.user_id <> old.user_id)
+        then concat_ws(' ', old.user_id, to_char(old.date, 'YYYY-MM-DD'), old.id) end,
+      case when tg_op = 'INSERT' or (not is_deleted and (
+          new.revision <> old.revision or new.id <> old.id or is_moved or new.user_id <> old.user_id))
+        then concat_ws(' ', new.user_id, to_char(day, 'YYYY-MM-DD'), new.id, new.revision) end], null)
+  loop
+    if current_setting('hustle_forge.collects_changes', true) = 'on' then
+      -- The server reads them with the last statement of the transaction.
+      report := set_config('hustle_forge.changes',
+        concat_ws(E'\n', nullif(current_setting('hustle_forge.changes', true), ''), report), true);
+    else
+      perform public.report_entry_change(report);
+    end if;
+  end loop;
   return null;
 end
 $function$;
@@ -1563,14 +1575,13 @@ begin
   if new.date <> old.date then
     new.content := public.replace_date_header(new.content, new.date);
   end if;
-  new.revision := old.revision;
-  if new.content <> old.content then
-    new.content_text := public.entry_text(new.content);
+  if new.content = old.content and new.date = old.date then
+    new.revision := old.revision;
+    return new;
   end if;
-  if new.content <> old.content or new.date <> old.date then
-    new.revision := old.revision + 1;
-    new.updated_at := now();
-  end if;
+  new.content_text := public.entry_text(new.content);
+  new.revision := old.revision + 1;
+  new.updated_at := now();
   -- An emptied day loses its feedback: `follow_entry` deletes its analyses.
   if new.content_text = '' and old.content_text <> '' then
     new.ai_feedback := null;

@@ -2,7 +2,7 @@
  * Written by `npm run schema` from the migrations, never edited: the rows of all tables and views as the server reads them.
  * A view's columns count as not null. A check of a list of texts is a union.
  */
-// 30df188652cabde487aa9f1d38e1ed803df18f7247a35291824388190fc613c3
+// 47e653949009567a2bbe8b995b4eec8836787e159eca16f002b88f1d0b5d78ee
 import type { Day } from './day/day.ts';
 
 export type Rows = {

@@ -14,7 +14,7 @@ import type { RequestPool } from './connection/request-pool.ts';
 import { QUERY_CANCELED, sqlStateOf } from './database-error.ts';
 import type { StatementProtocol } from './connection/statement-protocol.ts';
 import { shareConnections, type Lease } from './connection/share-connections.ts';
-import { NO_LOCK_LIMIT, shareTransactions } from './connection/share-transactions.ts';
+import { shareTransactions } from './connection/share-transactions.ts';
 import type {
   AsService,
   AsUser,
@@ -24,7 +24,7 @@ import type {
   StatementOptions,
   Statements,
 } from './database.ts';
-import { ACT_AS, ForeignAnswerError, isPreparedWithLimit, RlsQuery, type ActingAs, type Limit } from './rls-query.ts';
+import { ACT_AS, ForeignAnswerError, isPrepared, RlsQuery, SETTINGS_WITH_LIMIT, type ActingAs } from './rls-query.ts';
 import type { FinishDeps } from './migrations/migrate.ts';
 import { valueTypes } from './tables.ts';
 
@@ -87,7 +87,7 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
     protocol,
     announcer,
     types,
-    runAlone: ({ actingAs, text, values }) => runAlone(actingAs, text, values, { isQuickWrite: true }),
+    runAlone: ({ actingAs, text, values }) => runAlone(actingAs, text, values),
   });
 
   const isKnownAsSlow = (actingAs: ActingAs, text: string): boolean =>
@@ -101,23 +101,19 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
     actingAs: ActingAs,
     text: string,
     values: readonly unknown[],
-    { isQuickRead = false, isQuickWrite = false }: StatementOptions = {},
+    { isQuickRead = false }: StatementOptions = {},
   ): Promise<Result<unknown>> {
     if (isQuickRead && isKnownAsSlow(actingAs, text)) return runSlowRead(actingAs, text, values);
     const sent = protocol.textOf(text);
     const mayPipeline = isQuickRead && protocol.canPipeline;
     const lease = mayPipeline
-      ? await connections.leasePipelined((client) => isPreparedWithLimit(client, actingAs, sent))
+      ? await connections.leasePipelined((client) => isPrepared(client, SETTINGS_WITH_LIMIT, actingAs, sent))
       : await connections.lease();
-    const limit: Limit | null = mayPipeline
-      ? { setting: 'statement_timeout', ms: quickReadLimitMs }
-      : isQuickWrite
-        ? NO_LOCK_LIMIT
-        : null;
+    const limitMs = mayPipeline ? quickReadLimitMs : null;
     const { client } = lease;
     announcer.watch(client);
     try {
-      const result = await client.query(new RlsQuery(actingAs, sent, values, types, protocol.names, limit)).done;
+      const result = await client.query(new RlsQuery(actingAs, sent, values, types, protocol.names, limitMs)).done;
       announcer.settle(client, 'committed');
       lease.release();
       return result;

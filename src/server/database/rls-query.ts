@@ -23,21 +23,28 @@ const DriverQuery = pg.Query as unknown as new (config: object) => object;
 export const ACT_AS = "select set_config('role', $1, true) is null, set_config('request.jwt.claims', $2, true) is null";
 /** Sends back a token of the query, see `ForeignAnswerError`. */
 const ACT_AS_WITH_TOKEN = `${ACT_AS}, $3::text`;
+/**
+ * Also limits the time of the statement: PostgreSQL starts a new timer for the Bind that follows an Execute, so the limit
+ * that the first group sets applies to the second one, and ends with the transaction.
+ */
+const ACT_AS_WITH_LIMIT = `${ACT_AS_WITH_TOKEN}, set_config('statement_timeout', $4, true) is null`;
+/**
+ * Threat: a user who holds a lock on an own row, as a long import does, and saves that row meanwhile would hold up the
+ * users whose writes share the transaction. Deadlocks between two transactions end after this time as well.
+ */
+const LOCK_LIMIT_MS = 20;
+/** `follow_entry` collects the changed days in a setting, because a message for each is a write and a read of its own. */
+const ACT_AS_IN_COMPANY =
+  `${ACT_AS_WITH_TOKEN}, set_config('lock_timeout', '${LOCK_LIMIT_MS}', true) is null, ` +
+  `set_config('hustle_forge.collects_changes', 'on', true) is null`;
 type Settings = { readonly name: string; readonly text: string };
 const SETTINGS: Settings = { name: 'act_as_with_token', text: ACT_AS_WITH_TOKEN };
-
-/**
- * A limit of the statement's time, or of its time in the queue of a lock. PostgreSQL starts a new timer for the Bind that
- * follows an Execute, so the limit that the first group sets applies to the second one, and ends with the transaction.
- */
-export type Limit = { readonly setting: 'statement_timeout' | 'lock_timeout'; readonly ms: number };
-const limitedSettings = (setting: Limit['setting']): Settings => ({
-  name: `act_as_with_${setting}`,
-  text: `${ACT_AS_WITH_TOKEN}, set_config('${setting}', $4, true) is null`,
-});
-const LIMITED: Readonly<Record<Limit['setting'], Settings>> = {
-  statement_timeout: limitedSettings('statement_timeout'),
-  lock_timeout: limitedSettings('lock_timeout'),
+export const SETTINGS_WITH_LIMIT: Settings = { name: 'act_as_with_limit', text: ACT_AS_WITH_LIMIT };
+/** For a query of a `SharedTransaction`. */
+export const SETTINGS_IN_COMPANY: Settings = { name: 'act_as_in_company', text: ACT_AS_IN_COMPANY };
+const COLLECTED_CHANGES: Settings = {
+  name: 'collected_changes',
+  text: "select current_setting('hustle_forge.changes', true)",
 };
 /** Begins each token of this process. Random, because a pooler may serve several processes. */
 const TOKEN_PREFIX = randomBytes(9).toString('base64url');
@@ -89,21 +96,31 @@ function preparationOf(wire: Wire): Preparation {
   return made;
 }
 
+/** Sends a statement of this file, and its Parse unless the connection has confirmed it. */
+function sendConstant(
+  wire: Wire,
+  { settingsParsed, pending }: Preparation,
+  statement: Settings,
+  values: string[],
+): void {
+  if (!settingsParsed.has(statement)) {
+    wire.parse(statement);
+    pending.push(() => settingsParsed.add(statement));
+  }
+  wire.bind({ statement: statement.name, values });
+  wire.execute({});
+}
+
 type Rows = pg.ResultBuilder & {
   addFields(fields: FieldDef[]): void;
   parseRow(fields: unknown[]): pg.QueryResultRow;
   addCommandComplete(message: unknown): void;
 };
 
-/** Whether the connection has confirmed the statement and the settings with the limit, so that neither needs a Parse. */
-export function isPreparedWithLimit(
-  client: pg.ClientBase,
-  { role }: ActingAs,
-  text: string,
-  setting: Limit['setting'] = 'statement_timeout',
-): boolean {
+/** Whether the connection has confirmed the statement and its settings, so that neither needs a Parse. */
+export function isPrepared(client: pg.ClientBase, settings: Settings, { role }: ActingAs, text: string): boolean {
   const known = preparations.get((client as unknown as { connection: Wire }).connection);
-  return known !== undefined && known.settingsParsed.has(LIMITED[setting]) && known.names.has(role, text);
+  return known !== undefined && known.settingsParsed.has(settings) && known.names.has(role, text);
 }
 
 export class RlsQuery extends DriverQuery implements Submittable {
@@ -112,7 +129,8 @@ export class RlsQuery extends DriverQuery implements Submittable {
   readonly #text: string;
   readonly #values: readonly unknown[];
   readonly #names: StatementNames;
-  readonly #limit: Limit | null;
+  readonly #limitMs: number | null;
+  readonly #settings: Settings;
   readonly #result: Rows;
   readonly #resolve: (result: Result<unknown>) => void;
   readonly #reject: (error: Error) => void;
@@ -129,14 +147,16 @@ export class RlsQuery extends DriverQuery implements Submittable {
     values: readonly unknown[],
     types: pg.TypeOverrides,
     names: StatementNames = 'named',
-    limit: Limit | null = null,
+    limitMs: number | null = null,
+    settings = limitMs === null ? SETTINGS : SETTINGS_WITH_LIMIT,
   ) {
     super({});
     this.#actingAs = actingAs;
     this.#text = text;
     this.#values = values;
     this.#names = names;
-    this.#limit = limit;
+    this.#limitMs = limitMs;
+    this.#settings = settings;
     this.#result = new (pg.Result as unknown as new (mode: undefined, types: pg.TypeOverrides) => Rows)(
       undefined,
       types,
@@ -185,21 +205,11 @@ export class RlsQuery extends DriverQuery implements Submittable {
   }
 
   #sendSettings(wire: Wire, preparation: Preparation): void {
-    const settings = this.#settings;
-    if (!preparation.settingsParsed.has(settings)) {
-      wire.parse(settings);
-      preparation.pending.push(() => preparation.settingsParsed.add(settings));
-    }
-    wire.bind({ statement: settings.name, values: this.#settingValues() });
-    wire.execute({});
-  }
-
-  get #settings(): Settings {
-    return this.#limit === null ? SETTINGS : LIMITED[this.#limit.setting];
+    sendConstant(wire, preparation, this.#settings, this.#settingValues());
   }
 
   #settingValues(): string[] {
-    const limit = this.#limit === null ? [] : [String(this.#limit.ms)];
+    const limit = this.#limitMs === null ? [] : [String(this.#limitMs)];
     return [this.#actingAs.role, this.#actingAs.claimsJson, this.#token, ...limit];
   }
 
@@ -289,6 +299,8 @@ type SharedFailure = { readonly error: Error; readonly at: number };
 export class SharedTransaction extends DriverQuery implements Submittable {
   /** Null once it is committed. */
   readonly done: Promise<SharedFailure | null>;
+  /** The days that the queries have changed, a line each (`changes/change-announcer.ts`). */
+  changes = '';
   readonly #resolve: (failure: SharedFailure | null) => void;
   readonly #queries: readonly RlsQuery[];
   /** The query that PostgreSQL answers. */
@@ -308,6 +320,7 @@ export class SharedTransaction extends DriverQuery implements Submittable {
     if (unsendable) return unsendable;
     wire.stream.cork();
     for (const query of this.#queries) query.send(wire);
+    sendConstant(wire, preparationOf(wire), COLLECTED_CHANGES, []);
     wire.sync();
     wire.stream.uncork();
     return undefined;
@@ -318,7 +331,9 @@ export class SharedTransaction extends DriverQuery implements Submittable {
   }
 
   handleDataRow(message: { fields: unknown[] }): void {
-    this.#queries[this.#at]?.handleDataRow(message);
+    const query = this.#queries[this.#at];
+    if (query) query.handleDataRow(message);
+    else this.changes = (message.fields[0] as string | null) ?? '';
   }
 
   handleCommandComplete(message: unknown): void {

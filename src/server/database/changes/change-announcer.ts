@@ -28,6 +28,8 @@ export type ChangeAnnouncer = {
   watch(client: pg.ClientBase): void;
   /** Announces the days that the connection has reported since the last call, unless their transaction was rolled back. */
   settle(client: pg.ClientBase, outcome: Outcome): void;
+  /** Announces changed days, a report in each line. */
+  announce(reports: string): void;
   /** Tells all servers that changes of any user may have been missed. */
   announceAny(): void;
   /** Announces what is pending, best effort. Call before the pool ends. */
@@ -96,6 +98,9 @@ export function createChangeAnnouncer({ notify, log, closeLimitMs = CLOSE_LIMIT_
       if (reported.length === 0) return;
       reports.set(client, []);
       if (outcome !== 'rolled back') add(reported);
+    },
+    announce(lines) {
+      if (lines !== '') add(lines.split('\n'));
     },
     announceAny: () => add([ANY_CHANGE]),
     async close() {

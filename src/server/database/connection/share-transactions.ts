@@ -13,24 +13,17 @@ import { outcomeOf, type ChangeAnnouncer } from '../changes/change-announcer.ts'
 import type { Result } from '../database.ts';
 import {
   ForeignAnswerError,
-  isPreparedWithLimit,
+  isPrepared,
   RlsQuery,
+  SETTINGS_IN_COMPANY,
   SharedTransaction,
   type ActingAs,
-  type Limit,
 } from '../rls-query.ts';
 import type { RequestPool } from './request-pool.ts';
 import type { StatementProtocol } from './statement-protocol.ts';
 
 /** Bounds how long a write waits for those before it in its transaction. */
 export const MAX_WRITES = 8;
-/**
- * Threat: a user who holds a lock on an own row, as a long import does, and saves that row meanwhile would hold up the
- * users whose writes share the transaction. Deadlocks between two transactions end after this time as well.
- */
-const LOCK_LIMIT: Limit = { setting: 'lock_timeout', ms: 20 };
-/** For a write that runs alone: with the same settings, its connection is prepared for shared transactions. */
-export const NO_LOCK_LIMIT: Limit = { setting: 'lock_timeout', ms: 0 };
 /**
  * A user whose write failed shares no transaction for this time. Threat: with a write that fails each time, a user would
  * make the others' writes run twice each time.
@@ -75,7 +68,6 @@ export function shareTransactions({ requests, limiter, protocol, announcer, type
   }
 
   async function sendTogether(writes: readonly Waiting[]): Promise<void> {
-    if (writes.length === 1) return writes[0]!.answer(null);
     let client: pg.PoolClient;
     try {
       client = await requests.pool.connect();
@@ -83,14 +75,12 @@ export function shareTransactions({ requests, limiter, protocol, announcer, type
       for (const { answer } of writes) answer({ status: 'rejected', reason });
       return;
     }
-    // A Parse that fails would take the other statements with it.
-    const isPrepared = ({ write: { actingAs, text } }: Waiting): boolean =>
-      isPreparedWithLimit(client, actingAs, protocol.textOf(text), LOCK_LIMIT.setting);
-    const shared: Waiting[] = [];
-    for (const write of writes) {
-      if (isPrepared(write)) shared.push(write);
-      else write.answer(null);
-    }
+    // A Parse that fails would take the other statements with it, so only the first may need one.
+    const prepared = writes.filter(({ write: { actingAs, text } }) =>
+      isPrepared(client, SETTINGS_IN_COMPANY, actingAs, protocol.textOf(text)),
+    );
+    const shared = prepared.length > 0 ? prepared : writes.slice(0, 1);
+    for (const waiter of writes) if (!shared.includes(waiter)) waiter.answer(null);
     const { failure, results } = await send(client, shared);
     if (failure?.error instanceof ForeignAnswerError) {
       protocol.stopPipelining();
@@ -105,17 +95,19 @@ export function shareTransactions({ requests, limiter, protocol, announcer, type
   }
 
   async function send(client: pg.PoolClient, shared: readonly Waiting[]) {
-    if (shared.length === 0) return { failure: null, results: [] };
     const queries = shared.map(
       ({ write: { actingAs, text, values } }) =>
-        new RlsQuery(actingAs, protocol.textOf(text), values, types, 'named', LOCK_LIMIT),
+        new RlsQuery(actingAs, protocol.textOf(text), values, types, 'named', null, SETTINGS_IN_COMPANY),
     );
     const transaction = new SharedTransaction(queries);
     announcer.watch(client);
     client.query(transaction);
     const results = await Promise.allSettled(queries.map(({ done }) => done));
     const failure = await transaction.done;
-    announcer.settle(client, failure === null ? 'committed' : outcomeOf(failure.error));
+    const outcome = failure === null ? 'committed' : outcomeOf(failure.error);
+    announcer.settle(client, outcome);
+    if (outcome === 'committed') announcer.announce(transaction.changes);
+    if (outcome === 'unknown') announcer.announce(shared.map(({ write }) => userOf(write)).join('\n'));
     return { failure, results };
   }
 
@@ -126,3 +118,6 @@ export function shareTransactions({ requests, limiter, protocol, announcer, type
     return answer.value;
   };
 }
+
+/** A report of this user alone: any of the days may have changed. */
+const userOf = ({ actingAs }: Write): string => (JSON.parse(actingAs.claimsJson) as { sub: string }).sub;
