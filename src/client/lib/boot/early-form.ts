@@ -32,8 +32,8 @@ export function leaveFrame(frame: Element): void {
     if (early.checked !== field.checked) field.click();
     if (early.type === 'checkbox' || early.value === '') continue;
     field.value = early.value;
-    // React runs the field's `onInput`.
-    field.dispatchEvent(new Event('input', { bubbles: true }));
+    // React runs the field's `onInput` and `onBlur`, which tidies an address.
+    for (const type of ['input', 'focusout']) field.dispatchEvent(new Event(type, { bubbles: true }));
   }
   const target = focused && replacementOf(focused);
   target?.focus();
