@@ -124,3 +124,35 @@ test.describe('a form takes keys before its code has loaded', () => {
     await expect(page.getByLabel('Email address')).toBeFocused();
   });
 });
+
+test.describe('a page whose code does not arrive', () => {
+  const note = (page: Page) => page.getByText('This page has not loaded completely yet.');
+
+  test.describe('because a file fails', () => {
+    test('says so and offers to load it again', async ({ context }) => {
+      // Not a page that fails the test because it reports an error.
+      const page = await context.newPage();
+      await page.route('**/assets/shell-*.js', (route) => route.abort());
+      await page.goto('/login');
+      await expect(note(page)).toBeVisible();
+      await page.unroute('**/assets/shell-*.js');
+      await page.getByRole('link', { name: 'Load it again' }).click();
+      await expect(page.getByRole('button', { name: 'Sign in', exact: true })).toBeVisible();
+      await expect(frame(page)).toHaveCount(0);
+      await expect(note(page)).toBeHidden();
+    });
+  });
+
+  test('because the connection is slow says so until it arrives', async ({ page }) => {
+    await page.clock.install();
+    const release = await holdApp(page);
+    await page.goto('/login');
+    await expect(frame(page).locator('h1')).toBeVisible();
+    await expect(note(page)).toBeHidden();
+    await page.clock.runFor(15_000);
+    await expect(note(page)).toBeVisible();
+    release();
+    await expect(frame(page)).toHaveCount(0);
+    await expect(note(page)).toBeHidden();
+  });
+});

@@ -2,13 +2,16 @@ import { CACHE_PREFIX } from '#client/service-worker/rules.ts';
 
 export const SERVICE_WORKER_PATH = '/service-worker.js';
 
+/** Longer than a first visit takes at 400 kbit/s. */
+const LATE_START_MS = 15_000;
+
 /**
  * Removes the service worker and reloads if an error stops the page before it shows anything, because the worker's files
  * may be broken. Without a server the page stays as it is: the worker may hold the only copy of the app.
  */
 export function watchStart(): void {
+  tellOfLateStart();
   if (!navigator.serviceWorker?.controller) return;
-  const hasStarted = (): boolean => document.querySelector('#root:empty') === null;
   const onError = async (): Promise<void> => {
     if (hasStarted()) return;
     const answer = await fetch(SERVICE_WORKER_PATH, { method: 'HEAD', cache: 'no-store' }).catch(() => null);
@@ -19,6 +22,15 @@ export function watchStart(): void {
   };
   // The events of scripts that fail to load do not bubble, so listen in the capture phase.
   addEventListener('error', () => void onError(), { capture: true, once: true });
+}
+
+const hasStarted = (): boolean => document.querySelector('#root:empty') === null;
+
+/** Shows the note of the app's page once a file has failed, or late. The note hides when the app starts after all. */
+function tellOfLateStart(): void {
+  const show = (): void => document.getElementById('late-start')?.removeAttribute('hidden');
+  addEventListener('error', () => !hasStarted() && show(), { capture: true });
+  setTimeout(show, LATE_START_MS);
 }
 
 /** Removes the service worker and its caches, which hold only public files, never a user's data. */
