@@ -294,11 +294,12 @@ async function connect(machine: Machine, { options, words: [typed] }: Call): Pro
   const named = typed ?? options.server ?? machine.env['HUSTLE_SERVER'] ?? readStoredServer(machine) ?? BUILT_FOR;
   if (!named.includes('.') && !named.includes(':') && named !== 'localhost')
     throw new CommandError(EXIT.usage, 'Say where your journal is: hustle login https://journal.example');
-  await login(machine, parseServer(named), {
+  const server = parseServer(named);
+  await login(machine, server, {
     opensBrowser: !options['no-browser'],
     scope: options['append-only'] ? 'append' : 'append read',
   });
-  await sendFirst(machine, requireConnection(machine, {}));
+  await sendFirst(machine, requireConnection(machine, { server }));
   return EXIT.ok;
 }
 

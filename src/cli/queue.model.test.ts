@@ -5,6 +5,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fuzzBudget } from '../../tests/support/fuzz-budget.ts';
+import { createMemoryFolder } from '../../tests/support/memory-folder.ts';
 import { createQueue, type Folder, type Item, type Outcome } from './queue.ts';
 
 class Killed extends Error {}
@@ -28,21 +29,10 @@ const step = fc.record({
   refuses: fc.boolean(),
 });
 
-function createStore() {
-  const files = new Map<string, string>();
-  const folder: Folder = {
-    names: () => [...files.keys()],
-    read: (name) => files.get(name) ?? null,
-    write: (name, text) => void files.set(name, text),
-    remove: (name) => void files.delete(name),
-  };
-  return folder;
-}
-
 test('every queued text arrives once and in order, or is kept', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), fc.scheduler(), async (steps, scheduler) => {
-      const [pending, refused] = [createStore(), createStore()];
+      const [pending, refused] = [createMemoryFolder(), createMemoryFolder()];
       const log: { text: string; account: string }[] = [];
       const keys = new Set<string>();
       const safe: { text: string; account: string; step: number }[] = [];
@@ -124,6 +114,6 @@ test('every queued text arrives once and in order, or is kept', async () => {
         expect(order, 'in order').toEqual([...order].sort((a, b) => a - b));
       }
     }),
-    { numRuns: fuzzBudget(400) },
+    { numRuns: fuzzBudget(200) },
   );
 });

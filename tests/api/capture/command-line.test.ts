@@ -89,3 +89,12 @@ test('a second login replaces the token of the first', async () => {
   expect(ok(await world.request('GET', '/tokens', { token: ana.access })).tokens).toHaveLength(1);
   expect(await machine.run('Still here')).toMatchObject({ exitCode: 0 });
 });
+
+test('a login at a named server does not look at HUSTLE_SERVER', async () => {
+  const ana = await world.signUpUser();
+  const elsewhere = machineOf(ana, { env: { HUSTLE_SERVER: 'https://journal.example' } });
+  expect(await elsewhere.run('login', world.config.publicUrl)).toMatchObject({
+    exitCode: 0,
+    stderr: expect.stringMatching(/^Open [^]*code: \S+\n$/),
+  });
+});
