@@ -9,7 +9,8 @@ import { readEachFile, skip } from './source-files.ts';
 const isJson = ({ path }: SourceFile): boolean => /\.json$/i.test(path);
 /** Takeout writes the names of labels and settings beside the notes. */
 const isBesideNotes = (path: string): boolean => /(?:^|\/)(?:Keep\/|Labels\.json$)/i.test(path);
-const isNote = (note: Fields): boolean => 'isTrashed' in note || 'userEditedTimestampUsec' in note;
+const NOTE_FIELDS = ['isTrashed', 'userEditedTimestampUsec', 'textContent', 'listContent'];
+const isNote = (note: Fields): boolean => NOTE_FIELDS.some((field) => field in note);
 
 export const googleKeep: JournalReader = {
   program: 'Google Keep',

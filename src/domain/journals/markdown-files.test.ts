@@ -145,6 +145,19 @@ describe('a file with dated headings', () => {
     expect(await sections(`# 2024-05-01\n${body}`)).toEqual([['2024-05-01', null, body]]);
   });
 
+  test.each([
+    ['# 1. Mai 2024', '2024-05-01'],
+    ['## 2 May 2024', '2024-05-02'],
+    ['# 5. Mai 2024', '2024-05-05'],
+    ['# 10 October 2024', '2024-10-10'],
+    ['# 2024\n## 3. März', '2024-03-03'],
+    ['# 2024\n## 3 March', '2024-03-03'],
+    ['# 2024\n## 03 - March\n### 7', '2024-03-07'],
+    ['# Mai 2024\n## 1. Mai', '2024-05-01'],
+  ])('takes %j for a day, however its number stands before the month', async (heading, expected) => {
+    expect(await sections(`${heading}\nOne`)).toEqual([[expected, null, 'One']]);
+  });
+
   test('takes the year of the folder or name', async () => {
     expect(await sections('## May 1\nOne', '2024.md')).toEqual([['2024-05-01', null, 'One']]);
     expect(await sections('## 1\nOne', 'notes/2024/05.md')).toEqual([['2024-05-01', null, 'One']]);
@@ -169,6 +182,10 @@ describe('a file with dated headings', () => {
       (of) => `**${of.replaceAll('-', '/')}**`,
       (of) => of,
       (of) => `### ${of.slice(8)}.${of.slice(5, 7)}.${of.slice(0, 4)}`,
+      ...['en-GB', 'de', 'fr', 'es', 'cs', 'nb'].map((locale) => {
+        const format = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' });
+        return (of: Day) => `# ${format.format(new Date(of))}`;
+      }),
     ];
     const line = fc.stringMatching(/^[a-z ]{1,20}$/).map((text) => `x${text}`.trim());
     await fc.assert(

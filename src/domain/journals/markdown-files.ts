@@ -258,6 +258,14 @@ function headingAt(lines: readonly string[], at: number): Heading | null {
   return bold ? { text: bold[2]!, level: 7, lines: 1 } : { text: line, level: 8, lines: 1 };
 }
 
+/** The year or month of a heading. `1. Mai 2024` is a day, `05 - May` below a year the fifth month. */
+function contextAt(text: string, place: DateContext, written: WrittenDate | null): DateContext | null {
+  const context = findContext(text, place);
+  const isDate = written?.isFirst === true && written.rest === '';
+  const isNumbered = /^(?:0\d\s|\d{1,2}\s*[-_])(?!.*\d{4})/.test(text);
+  return isDate && !(isNumbered && Number.parseInt(text, 10) === Number(context?.month)) ? null : context;
+}
+
 /** The day of the month alone, below a heading of its month: `1`, `Wed 1`, `1st`. */
 function dayOfMonth(text: string, { year, month }: DateContext): WrittenDate | null {
   if (year === undefined || month === undefined) return null;
@@ -283,11 +291,9 @@ function splitAtDates(source: string, context: DateContext = {}): DatedText {
     const mark = FENCE.exec(line)?.[1];
     if (mark !== undefined && (fence === null || mark.startsWith(fence))) fence = fence === null ? mark : null;
     const heading = fence === null && mark === undefined ? headingAt(lines, at) : null;
-    const inPlace = heading && heading.level < 8 ? findContext(heading.text, place) : null;
-    const date =
-      heading && !inPlace
-        ? (findDate(heading.text, place) ?? dayOfMonth(heading.text, heading.level < 8 ? place : {}))
-        : null;
+    const written = heading && findDate(heading.text, place);
+    const inPlace = heading && heading.level < 8 ? contextAt(heading.text, place, written) : null;
+    const date = heading && !inPlace ? (written ?? dayOfMonth(heading.text, heading.level < 8 ? place : {})) : null;
     // A deeper heading with a date belongs to the day's text, and so does a sentence that begins with one.
     const isDayHeading =
       heading !== null &&

@@ -64,6 +64,18 @@ describe('the day of a note', () => {
 });
 
 describe('Google Keep', () => {
+  test('names notes without a date or text, also if they lack most fields', async () => {
+    const { skipped } = await read(googleKeep, {
+      'Takeout/Keep/a.json': { textContent: 'no times', title: 'x' },
+      'Takeout/Keep/b.json': { textContent: '', createdTimestampUsec: 1_690_372_692_755_000 },
+      'Takeout/Keep/Settings.json': { layout: 'grid' },
+    });
+    expect(skipped.map(({ source, reason }) => [source, reason])).toEqual([
+      ['Takeout/Keep/a.json', 'noDate'],
+      ['Takeout/Keep/b.json', 'empty'],
+    ]);
+  });
+
   test('keeps open and done items apart and counts attachments', async () => {
     const listContent = [
       { text: 'Call <Ana>', isChecked: false },
