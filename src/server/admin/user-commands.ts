@@ -138,6 +138,9 @@ const TABLES: readonly (readonly [name: string, table: string, key: string, secr
   ['reviews', 'public.reviews', 'user_id', []],
   ['documents', 'public.documents', 'user_id', []],
   ['document_links', 'public.document_links', 'user_id', ['token_hash']],
+  ['preferences', 'public.preferences', 'user_id', []],
+  ['time_off', 'public.time_off', 'user_id', []],
+  ['access_tokens', 'public.access_tokens', 'user_id', ['token_hash']],
   ['payments', 'public.payments', 'user_id', []],
   ['plan_changes', 'public.plan_changes', 'user_id', []],
 ];

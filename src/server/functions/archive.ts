@@ -1,6 +1,6 @@
 /**
- * `archive` {password} or {nonce}: streams all logs of the caller, locked ones too, in the format of the JSON export
- * (docs/specification/export-and-import.md 6). Offered before the account is deleted, on every plan. It counts as no
+ * `archive` {password} or {nonce}: streams what the caller has written and chosen: all logs, locked ones too, in the format of
+ * the JSON export, then reviews, documents, time off and preferences (docs/specification/export-and-import.md 6). Offered before the account is deleted, on every plan. It counts as no
  * use of the plan.
  *
  * Threat: a user on the free plan, which has no export, downloads the archive every month instead. Or the thief of a
@@ -9,7 +9,8 @@
 import type { Context } from 'hono';
 import type { Day } from '#domain/day/day.ts';
 import type { ExportedEntry, FormatWriter } from '#domain/export/exported-entry.ts';
-import { jsonWriter } from '#domain/export/formats/json-format.ts';
+import { documentMarkdown, parseContent } from '#domain/documents/wins-document.ts';
+import { JSON_END, JSON_ENTRIES_END, jsonWriter } from '#domain/export/formats/json-format.ts';
 import type { AuthDeps } from '../auth/http/auth-deps.ts';
 import type { AsService } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
@@ -53,10 +54,20 @@ export function sendArchive({ auth, limiters }: { auth: AuthDeps; limiters: Limi
     // The stream reads its pages after this function has returned, when AsyncLocalStorage no longer has the request's
     // context. The limiter needs that context to know whose client is reading.
     const requestContext = currentRequestContext();
-    const readPage = (after: Position): Promise<ExportedEntry[]> =>
-      runLimited(limiter, () => readEntries(service, userId, after), requestContext);
-    const parts = writeArchive(jsonWriter({ exportedAt: now }), readPage);
-    return new Response(streamOf(parts), {
+    const read = <Result>(work: () => Promise<Result>): Promise<Result> => runLimited(limiter, work, requestContext);
+    const readPage = (after: Position): Promise<ExportedEntry[]> => read(() => readEntries(service, userId, after));
+    const readOthers = (part: ArchivePart, last: OtherRow): Promise<OtherRow[]> =>
+      read(async () => (await service.statement<OtherRow>(part.page, [userId, last.at, last.id])).rows);
+    const readPreferences = (): Promise<unknown> =>
+      read(
+        async () => (await service.statement<{ value: unknown }>(READ_PREFERENCES, [userId])).rows[0]?.value ?? null,
+      );
+    async function* writeFile(): AsyncGenerator<string> {
+      yield* writeEntries(jsonWriter({ exportedAt: now }), readPage);
+      for (const part of PARTS) yield* writePart(part, (last) => readOthers(part, last));
+      yield `, "preferences": ${JSON.stringify(await readPreferences())}${JSON_END}`;
+    }
+    return new Response(streamOf(writeFile()), {
       headers: {
         'Content-Type': 'application/json',
         'Content-Disposition': `attachment; filename="hustle-forge-${now.toISOString().slice(0, 10)}.json"`,
@@ -72,7 +83,7 @@ async function readEntries(service: AsService, userId: string, after: Position):
   return (await service.statement<ExportedEntry>(READ_PAGE, [userId, after])).rows;
 }
 
-async function* writeArchive(
+async function* writeEntries(
   writer: FormatWriter,
   readPage: (after: Position) => Promise<ExportedEntry[]>,
 ): AsyncGenerator<string> {
@@ -86,7 +97,68 @@ async function* writeArchive(
     if (page.length < PAGE_ROWS) break;
     last = page.at(-1)!.date;
   }
-  yield writer.end();
+  yield JSON_ENTRIES_END;
+}
+
+/** `at` and `id` are the position of a row. */
+type OtherRow = { at: string; id: string; value: unknown };
+const BEFORE_ALL: OtherRow = { at: '-infinity', id: '00000000-0000-0000-0000-000000000000', value: null };
+
+/** A member of the file beside the logs. */
+type ArchivePart = { name: string; rows: number; page: string; format?: (value: never) => unknown };
+
+/** Pages of a table, oldest first. */
+const pageOf = (table: string, rows: number, value: string): string => `
+  select created_at::text as at, id, json_build_object(${value}) as value
+    from public.${table} where user_id = $1 and (created_at, id) > ($2::timestamptz, $3::uuid)
+   order by created_at, id limit ${rows}`;
+
+const PARTS: readonly ArchivePart[] = [
+  {
+    name: 'reviews',
+    rows: 25,
+    page: pageOf(
+      'reviews',
+      25,
+      `'period', period, 'from', period_from, 'to', period_to, 'createdAt', created_at, 'text', text`,
+    ),
+  },
+  {
+    // A document has at most 256 KB.
+    name: 'documents',
+    rows: 5,
+    page: pageOf(
+      'documents',
+      5,
+      `'title', title, 'from', first_day, 'to', last_day, 'changedAt', updated_at, 'content', content`,
+    ),
+    format: ({ content, ...document }: StoredDocument) => ({
+      ...document,
+      markdown: documentMarkdown({ ...document, ...(parseContent(content) ?? { author: '', lines: [] }) }),
+    }),
+  },
+  { name: 'timeOff', rows: 500, page: pageOf('time_off', 500, `'from', first_day, 'to', last_day`) },
+];
+type StoredDocument = { title: string; from: Day; to: Day; changedAt: string; content: string };
+
+const READ_PREFERENCES = "select to_jsonb(preferences) - 'user_id' as value from public.preferences where user_id = $1";
+
+async function* writePart(
+  { name, rows, format = (value) => value }: ArchivePart,
+  readPage: (last: OtherRow) => Promise<OtherRow[]>,
+): AsyncGenerator<string> {
+  yield `, ${JSON.stringify(name)}: [`;
+  let last = BEFORE_ALL;
+  for (let written = 0; ;) {
+    const page = await readPage(last);
+    for (const { value } of page) {
+      yield `${written === 0 ? '' : ','}\n${JSON.stringify(format(value as never))}`;
+      written += 1;
+    }
+    if (page.length < rows) break;
+    last = page.at(-1)!;
+  }
+  yield '\n]';
 }
 
 /** Pulls the next part once the client has read the previous one, and none after the client has disconnected. */

@@ -4,7 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { addDays, dayLabel, latestToday } from '#domain/day/day.ts';
+import { addDays, day, dayLabel, latestToday } from '#domain/day/day.ts';
+import { formatContent } from '#domain/documents/wins-document.ts';
 import { jsonEntriesOf, readJson } from '#domain/export/formats/json-format.ts';
 import { PASSWORD, setUpAuthWorld, tokenHashIn, type WireBody } from '../auth/fixture.ts';
 import { HOUR_MS, createAccountClient, type SignedUpUser } from './account-client.ts';
@@ -175,6 +176,54 @@ describe('the archive', () => {
       analyzedAt: '2026-01-02T03:04:05.678901+00:00',
     });
     expect(dayLabel(oldest)).toBeTruthy();
+  });
+
+  test('has the reviews, documents, time off and preferences of the user alone, in any number', async () => {
+    const [ana, ben] = await Promise.all([world.signUpUser(), world.signUpUser()]);
+    const content = formatContent({
+      author: 'Ana',
+      lines: [
+        { kind: 'heading', id: 'h', text: 'Spring' },
+        { kind: 'win', id: 'w', text: 'Shipped “it” <b>', date: day('2026-03-01'), source: '' },
+      ],
+    });
+    for (const [id, count] of [
+      [ana.id, 30],
+      [ben.id, 1],
+    ] as const) {
+      await world.admin.query(
+        `insert into reviews (user_id, period, period_from, period_to, text, created_at)
+         select $1::uuid, '7-day', '2026-01-01', '2026-01-07', 'Review ' || n || ' of ' || $1::uuid, '2026-02-01' from generate_series(1, $2::int) n`,
+        [id, count],
+      );
+      await world.admin.query(
+        `insert into documents (user_id, title, first_day, last_day, content)
+         select $1::uuid, 'Wins ' || n, '2026-01-01', '2026-06-30', $3 from generate_series(1, $2::int) n`,
+        [id, count, content],
+      );
+      await world.admin.query(
+        "insert into time_off (user_id, first_day, last_day) values ($1, '2026-08-01', '2026-08-14')",
+        [id],
+      );
+    }
+    await world.admin.query(
+      "insert into preferences (user_id, time_zone, prompts) values ($1, 'Europe/Lisbon', true)",
+      [ana.id],
+    );
+    const file = (await (await archive(ana.access)).json()) as Record<string, unknown[]>;
+    const texts = file['reviews']!.map((review) => (review as { text: string }).text);
+    expect(new Set(texts)).toEqual(
+      new Set(Array.from({ length: 30 }, (_, index) => `Review ${index + 1} of ${ana.id}`)),
+    );
+    expect(texts).toHaveLength(30);
+    expect(file['reviews']![0]).toMatchObject({ period: '7-day', from: '2026-01-01', to: '2026-01-07' });
+    expect(file['documents']).toHaveLength(30);
+    const { markdown } = file['documents']![0] as { markdown: string };
+    expect(markdown).toContain('## Spring');
+    expect(markdown).toContain('- Shipped “it”');
+    expect(file['timeOff']).toEqual([{ from: '2026-08-01', to: '2026-08-14' }]);
+    expect(file['preferences']).toMatchObject({ time_zone: 'Europe/Lisbon', prompts: true });
+    expect(JSON.stringify(file)).not.toContain(ben.id);
   });
 
   test('counts as no use of the plan, and is in the audit log', async () => {

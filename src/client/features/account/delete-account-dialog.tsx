@@ -151,8 +151,8 @@ function ArchiveStep({ kind, onAccepted, onContinue }: ArchiveStepProps) {
   return (
     <Form layout="dialog" onSubmit={onSubmit}>
       <Quiet>
-        Before you delete your account, download every log you ever wrote in one file, locked ones too. A Closer can
-        import it again.
+        Before you delete your account, download every log you ever wrote in one file, locked ones too, with your
+        reviews, documents and settings. The logs can be imported again.
       </Quiet>
       {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
       {unsent.length > 0 && (

@@ -7,6 +7,9 @@ import { withoutDateHeader } from '#domain/log/entry-html.ts';
 import { refuseDay, type FormatWriter, type ImportedDay, type ParsedDay } from '../exported-entry.ts';
 
 export const JSON_FORMAT = 'hustle-forge/1';
+/** The end of the days; a file may go on with other members. */
+export const JSON_ENTRIES_END = '\n]';
+export const JSON_END = ' }\n';
 const FEEDBACK_MAX_LENGTH = 20_000;
 
 export function jsonWriter({ exportedAt }: { exportedAt: Date }): FormatWriter {
@@ -15,7 +18,7 @@ export function jsonWriter({ exportedAt }: { exportedAt: Date }): FormatWriter {
       `{ "format": ${JSON.stringify(JSON_FORMAT)}, "exportedAt": ${JSON.stringify(exportedAt.toISOString())}, "entries": [`,
     entry: ({ date, content, hustleScore, feedback, analyzedAt }, index) =>
       `${index === 0 ? '' : ','}\n${JSON.stringify({ date, content, hustleScore, feedback, analyzedAt })}`,
-    end: () => '\n] }\n',
+    end: () => JSON_ENTRIES_END + JSON_END,
   };
 }
 
