@@ -5,6 +5,7 @@ import { addDays, type Day } from '#domain/day/day.ts';
 import { log, today } from '../support/journal.ts';
 import { test } from '../support/coach.ts';
 import { expect, expectNoHorizontalScroll, inBothThemes } from '../support/test.ts';
+import { openSections } from '../support/settings.ts';
 
 const LOGS = (): Record<Day, string> => ({
   [addDays(today(), -2)]: log('Read mail', 'Shipped the billing migration'),
@@ -190,6 +191,7 @@ test('a link shows the document to anybody until it is ended in Settings', async
   expect(await reader.content()).not.toContain('<script');
 
   await page.goto('/settings');
+  await openSections(page, 'Links');
   await page.getByRole('button', { name: /^End the link to Wins/ }).click();
   await expect(page.getByText('No links.')).toBeVisible();
   const ended = await reader.request.get(url);
