@@ -59,6 +59,7 @@ export const SPECS_BY_PATH: readonly (readonly [path: string, specs: readonly st
   ['simulators/ai-model/', COACH],
   ['simulators/mailbox', ['tests/e2e/account/']],
   ['simulators/paypal/', BILLING],
+  ['simulators/slack/', ['tests/e2e/slack.spec.ts']],
   ['tests/support/html-arbitraries.ts', ['tests/e2e/journal/pasting.spec.ts']],
 ];
 

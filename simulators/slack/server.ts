@@ -105,8 +105,8 @@ function slackPage(sent: readonly Sent[]): string {
   return renderSandboxPage(
     'Slack',
     `<form method="post" action="/sandbox/slack">
-<p><label>Write as <select name="user">${people}</select></label></p>
-<p><label>Message <input name="message" value="/hustle " maxlength="3000" autocomplete="off" required></label></p>
+<p><label class="wide">Write as <select name="user">${people}</select></label></p>
+<p><label class="wide">Message <input type="text" name="message" value="/hustle " maxlength="3000" autocomplete="off" required></label></p>
 <p><button type="submit">Send</button></p>
 </form>
 <p class="quiet">Send <code>/hustle link</code> first, then <code>/hustle Shipped it</code>.</p>
