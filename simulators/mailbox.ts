@@ -1,4 +1,5 @@
 /** The sandbox's mailbox: an SMTP server, its messages as JSON for scripts and tests, and an HTML page. */
+import { MAIL_CLIENTS } from './mail-client/mail-clients.ts';
 import { escapeHtml, renderSandboxPage } from './page.ts';
 import type { AddressInfo } from 'node:net';
 import { callbackify } from 'node:util';
@@ -9,6 +10,8 @@ export type Mailbox = {
   readonly smtpUrl: string;
   /** Handles requests below `/sandbox/mail`. Returns null for other paths. */
   handle(request: Request): Promise<Response | null>;
+  /** Newest first. */
+  messages(): readonly ReceivedMail[];
   /** The messages to an address, newest first. */
   messagesTo(to: string): ReceivedMail[];
   /** Rejects the next `count` messages with an SMTP reply code. */
@@ -16,12 +19,19 @@ export type Mailbox = {
   close(): Promise<void>;
 };
 
-export async function startMailbox(): Promise<Mailbox> {
+/** Sends what a user has written in reply to a mail. Resolves with what the server said. */
+export type SendReply = (mail: ReceivedMail, reply: { words: string; client: string; way: string }) => Promise<string>;
+
+/** @param sendReply null: mails have no form to reply */
+export async function startMailbox(sendReply: SendReply | null = null): Promise<Mailbox> {
   const server = await startMailServer();
+  /** What became of the last reply to a mail, by its Message-ID. */
+  const replies = new Map<string, string>();
   const messagesTo = (to: string): ReceivedMail[] =>
     server.messages().filter((message) => message.to === to.trim().toLowerCase());
   return {
     smtpUrl: server.smtpUrl,
+    messages: server.messages,
     messagesTo,
     refuseNext: server.refuseNext,
     close: server.close,
@@ -36,29 +46,67 @@ export async function startMailbox(): Promise<Mailbox> {
         }
         return Response.json(messages, { headers: { 'Cache-Control': 'no-store' } });
       }
+      if (url.pathname === '/sandbox/mail/reply' && request.method === 'POST' && sendReply !== null) {
+        const form = new URLSearchParams(await request.text());
+        const field = (name: string): string => form.get(name) ?? '';
+        const mail = server.messages().find(({ messageId }) => messageId === field('id'));
+        if (mail === undefined) return new Response('There is no such mail.', { status: 404 });
+        const reply = { words: field('words').replaceAll('\r\n', '\n'), client: field('client'), way: field('way') };
+        replies.set(
+          mail.messageId,
+          await sendReply(mail, reply).catch((error: unknown) => `Refused: ${(error as Error).message}`),
+        );
+        const target = `/sandbox/mail?${new URLSearchParams({ to: mail.to }).toString()}`;
+        return new Response(null, { status: 303, headers: { Location: target } });
+      }
       if (url.pathname !== '/sandbox/mail') return null;
       const headers = { 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-store' };
-      return new Response(renderSandboxPage('Mail', inbox(messages, to)), { headers });
+      const page = inbox(messages, to, (mail) => (sendReply === null ? '' : replyForm(mail, replies)));
+      return new Response(renderSandboxPage('Mail', page), { headers });
     },
   };
 }
 
-function inbox(messages: readonly ReceivedMail[], to: string | null): string {
+type RenderForm = (mail: ReceivedMail) => string;
+
+function inbox(messages: readonly ReceivedMail[], to: string | null, form: RenderForm): string {
   const filter = to === null ? '' : `<p class="quiet">To ${escapeHtml(to)}. <a href="/sandbox/mail">Show all</a></p>`;
   if (messages.length === 0) return `${filter}<p>No mail yet. Reload this page once the journal has sent some.</p>`;
-  return filter + messages.map(article).join('\n');
+  return filter + messages.map((message) => article(message, form(message))).join('\n');
 }
 
 /** Shows only the plain text: HTML from a message could run scripts on the product's origin. */
-function article(message: ReceivedMail): string {
+function article(message: ReceivedMail, form: string): string {
   const query = new URLSearchParams({ to: message.to }).toString();
   return `<article>
 <h2>${escapeHtml(message.subject)}</h2>
 <p class="quiet">To <a href="/sandbox/mail?${escapeHtml(query)}">${escapeHtml(message.to)}</a>,
 <time datetime="${message.at}">${message.at.replace('T', ' ').slice(0, 19)} UTC</time></p>
 <pre>${message.text.trimEnd().split(LINK).map(renderLinkOrText).join('')}</pre>
-</article>`;
+${form}</article>`;
 }
+
+/** A mail with Reply-To can be answered. */
+function replyForm({ replyTo, messageId }: ReceivedMail, replies: ReadonlyMap<string, string>): string {
+  if (replyTo === null) return '';
+  const said = replies.get(messageId);
+  const options = (names: readonly string[]): string =>
+    names.map((name) => `<option>${escapeHtml(name)}</option>`).join('');
+  return `<details>
+<summary>Reply</summary>
+<form method="post" action="/sandbox/mail/reply">
+<input type="hidden" name="id" value="${escapeHtml(messageId)}">
+<p><label>Your words<br><textarea name="words" rows="4" required></textarea></label></p>
+<p><label>Written with <select name="client">${options(Object.keys(MAIL_CLIENTS))}</select></label>
+<label>sent by <select name="way">${options(REPLY_WAYS)}</select></label></p>
+<p><button type="submit">Send</button></p>
+</form>
+</details>
+${said === undefined ? '' : `<p class="quiet">${escapeHtml(said)}</p>\n`}`;
+}
+
+/** How a reply travels: our own way, a webhook, or as a stranger would send it. */
+const REPLY_WAYS = ['SMTP', 'Postmark', 'a stranger'] as const;
 
 /** `split` with a group returns text at even and links at odd indexes. */
 const renderLinkOrText = (part: string, index: number): string => {
@@ -83,6 +131,11 @@ export type ReceivedMail = {
   links: string[];
   /** Six digits alone on a line of the text; null if no line has them. */
   code: string | null;
+  /** The address of Reply-To; null without one. */
+  replyTo: string | null;
+  messageId: string;
+  /** By names in lower case; the last of several. */
+  headers: Record<string, string>;
 };
 
 export type MailServer = {
@@ -121,6 +174,9 @@ async function startMailServer(): Promise<MailServer> {
         at,
         links: text.split(LINK).filter((_, index) => index % 2 === 1),
         code: /^\s*(\d{6})\s*$/m.exec(text)?.[1] ?? null,
+        replyTo: parsed.replyTo?.[0]?.address ?? null,
+        messageId: parsed.messageId ?? '',
+        headers: Object.fromEntries(parsed.headers.map(({ key, value }) => [key, value])),
       });
     }
     messages.length = Math.min(messages.length, MAX_KEPT_MESSAGES);

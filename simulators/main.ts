@@ -8,6 +8,7 @@ import { Hono } from 'hono';
 import { createModelApp, modelSettingsAt } from './ai-model/server.ts';
 import { captchaSettingsAt, createCaptchaApp } from './captcha/server.ts';
 import { createIdentityApp } from './identity-provider/server.ts';
+import { createReplies } from './mail-client/mail-provider.ts';
 import { startMailbox } from './mailbox.ts';
 import { originGuard, serveApp, type HostEnv } from './host.ts';
 import { readFont, renderIndexPage, SANDBOX_STYLES } from './page.ts';
@@ -25,8 +26,9 @@ const MODEL_PATH = '/sandbox/ai-model';
 const MODEL_PACE_MS = 40;
 
 const [, , publicUrl, dataDir] = process.argv;
+const replies = publicUrl === undefined ? null : await createReplies(publicUrl);
 const [mailbox, saml, wallets] = await Promise.all([
-  startMailbox(),
+  startMailbox(replies?.send),
   publicUrl === undefined || dataDir === undefined
     ? null
     : createSamlApp({ publicUrl, keyFolder: join(dataDir, 'sandbox') }),
@@ -80,6 +82,7 @@ process.send?.({
   ...captchaSettingsAt(httpUrl, process.env['SANDBOX_CAPTCHA']),
   ...identity.settingsAt(httpUrl, publicUrl ?? httpUrl),
   ...saml?.settings,
+  ...replies?.settings,
   ...WALLET_SETTINGS,
   ...SLACK_SETTINGS,
 });

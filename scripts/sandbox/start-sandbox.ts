@@ -36,7 +36,7 @@ export async function startSandbox({
 /**
  * Drops the settings that the operator has set, a real mail server for example. A mix of real and simulated values
  * would work with neither, so some are dropped as a group: those of PayPal, text messages, the captcha, Google and
- * GitHub once the client id, account id or site key is set, those of the model once any of `MODEL_SETTINGS` is set.
+ * GitHub once the client id, account id or site key is set, those of inbound mail once its domain is, those of the model once any of `MODEL_SETTINGS` is set.
  */
 const withoutOverridden = (settings: SandboxSettings): SandboxSettings =>
   Object.fromEntries(
@@ -46,6 +46,7 @@ const withoutOverridden = (settings: SandboxSettings): SandboxSettings =>
         !(name.startsWith('PAYPAL_') && process.env['PAYPAL_CLIENT_ID']) &&
         !(name.startsWith('AI_') && MODEL_SETTINGS.some((setting) => process.env[setting])) &&
         !(name.startsWith('SMS_') && process.env['SMS_ACCOUNT_SID']) &&
+        !(name.startsWith('INBOUND_') && process.env['INBOUND_DOMAIN']) &&
         !(name.startsWith('CAPTCHA_') && process.env['CAPTCHA_SITE_KEY']) &&
         !(name.startsWith('GOOGLE_') && process.env['GOOGLE_CLIENT_ID']) &&
         !(name.startsWith('GITHUB_') && process.env['GITHUB_CLIENT_ID']),

@@ -9,6 +9,8 @@ export type ClientConfig = {
     payments: boolean;
     coach: boolean;
     mail: boolean;
+    /** A reply to the reminder becomes the log. */
+    mailReplies: boolean;
     sandbox: boolean;
     /** False removes the service worker of this browser. */
     serviceWorker: boolean;

@@ -14,7 +14,7 @@ import type { Clock } from './clock.ts';
 import type { Coach } from './coach/coach.ts';
 import type { Config } from './config/config.ts';
 import { dataRoutes } from './data/routes.ts';
-import { createWriteQuota } from './data/write-quota.ts';
+import type { WriteQuota } from './data/write-quota.ts';
 import type { Database } from './database/database.ts';
 import { sharedRoutes } from './documents/shared-page.ts';
 import type { ReminderWriter } from './habit/send-reminders.ts';
@@ -27,6 +27,9 @@ import { healthRoutes } from './http/health.ts';
 import { canonicalHost, hostGuard } from './http/host-guard.ts';
 import { BodyTooLargeError, limitBody } from './http/limit-body.ts';
 import type { Metrics } from './http/metrics.ts';
+import type { Inbound } from './inbound/receive-reply.ts';
+import { fetchText } from './inbound/sns-message.ts';
+import { inboundRoutes } from './inbound/webhooks.ts';
 import type { ChangeStreams } from './live/change-streams.ts';
 import type { BackgroundTasks } from './load/background-tasks.ts';
 import type { Limiters } from './load/limiters.ts';
@@ -61,6 +64,9 @@ export type Deps = {
   /** Null when no coach is configured. */
   coach: Coach | null;
   reminders: ReminderWriter;
+  writeQuota: WriteQuota;
+  /** Null when no mail is received. */
+  inbound: Inbound | null;
   site: Site;
 };
 
@@ -87,16 +93,16 @@ export function createApp(deps: Deps): Hono<AppEnv> {
   app.route('/auth/v1', authRoutes(auth));
 
   app.use('/rest/v1/*', limitBody(DATA_BODY_BYTES));
-  const writeQuota = createWriteQuota(deps);
-  app.route('/rest/v1', dataRoutes({ ...deps, writeQuota }));
+  app.route('/rest/v1', dataRoutes(deps));
 
   app.route('/functions/v1/paypal-webhook', webhookRoutes(deps));
-  app.route('/functions/v1/slack', slackRoutes({ ...deps, writeQuota }));
+  app.route('/functions/v1/slack', slackRoutes(deps));
+  app.route('/functions/v1/inbound-mail', inboundRoutes({ ...deps, fetchText }));
   app.use(
     '/functions/v1/*',
     limitBody(SMALL_BODY_BYTES, { limitsByPath: { '/functions/v1/import-entries': IMPORT_BODY_BYTES } }),
   );
-  app.route('/functions/v1', functionRoutes({ ...deps, auth, writeQuota }));
+  app.route('/functions/v1', functionRoutes({ ...deps, auth }));
 
   app.use('/evening/*', limitBody(MAIL_PAGE_BODY_BYTES));
   app.use('/unsubscribe/*', limitBody(MAIL_PAGE_BODY_BYTES));

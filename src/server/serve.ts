@@ -15,10 +15,14 @@ import { systemClock, type Clock } from './clock.ts';
 import { createCoach } from './coach/coach.ts';
 import { resetConsentOnProviderChange } from './coach/coach-store.ts';
 import type { Config } from './config/config.ts';
+import { createWriteQuota } from './data/write-quota.ts';
 import { openDatabase, type DatabaseOptions } from './database/connect.ts';
 import type { Database } from './database/database.ts';
 import { createAdmission } from './http/admission.ts';
 import type { ReminderWriter } from './habit/send-reminders.ts';
+import { createAuthenticator } from './inbound/authenticate-mail.ts';
+import { createInbound, replyAddress } from './inbound/receive-reply.ts';
+import { listenForMail } from './inbound/smtp-listener.ts';
 import { listen } from './http/listen.ts';
 import { createMetrics, createRegistry } from './http/metrics.ts';
 import { securityHeaders } from './http/security-headers.ts';
@@ -94,7 +98,27 @@ export async function serve({ config, clock, log, ...options }: ServeDeps): Prom
   if (coachProvider !== null) await resetConsentOnProviderChange(database, coachProvider, log);
   const coach = config.coach && createCoach({ settings: config.coach, database, clock, limiters, log, events });
   const unsubscribeSecret = signingKeys.deriveSecret('unsubscribe-links');
-  const reminders: ReminderWriter = { config, clock, unsubscribeSecret, replyAddress: null };
+  const inboundSettings = config.inbound;
+  const reminders: ReminderWriter = {
+    config,
+    clock,
+    unsubscribeSecret,
+    replyAddress: inboundSettings && ((token) => replyAddress(inboundSettings.domain, token)),
+  };
+  const writeQuota = createWriteQuota({ clock, config, database, limiters });
+  const inbound =
+    inboundSettings &&
+    createInbound({
+      config: { ...config, inbound: inboundSettings },
+      database,
+      clock,
+      limiters,
+      log,
+      mailer,
+      events,
+      writeQuota,
+      authenticate: createAuthenticator(inboundSettings.dnsServers, inboundSettings.domain),
+    });
   const scheduled = listJobs({
     config,
     database,
@@ -125,6 +149,8 @@ export async function serve({ config, clock, log, ...options }: ServeDeps): Prom
     payments,
     coach,
     reminders,
+    writeQuota,
+    inbound,
     changeStreams,
     signingKeys,
     samlKey: auth.samlKeyFile === null ? null : await loadSamlKey(auth.samlKeyFile),
@@ -144,6 +170,10 @@ export async function serve({ config, clock, log, ...options }: ServeDeps): Prom
     limiters,
     isBehindProxy: clientAddressHeader !== null,
   });
+  const smtp =
+    inbound && inboundSettings?.smtp
+      ? await listenForMail({ settings: inboundSettings.smtp, domain: inboundSettings.domain, inbound, log })
+      : null;
   registerServiceState(registry, {
     pool: () => database.poolState(),
     openStreams: () => changeStreams.size(),
@@ -159,12 +189,12 @@ export async function serve({ config, clock, log, ...options }: ServeDeps): Prom
     startJobs: () => jobs.start(),
     describeMetrics: () => registry.getMetricsAsJSON(),
     async drain() {
-      await Promise.all([changeStreams.stop(), listening.drain()]);
+      await Promise.all([changeStreams.stop(), listening.drain(), smtp?.close()]);
     },
     async stop() {
       for (const stop of stopSampling) stop();
       coach?.beginShutdown();
-      await Promise.all([changeStreams.stop(), listening.stop(), jobs.stop()]);
+      await Promise.all([changeStreams.stop(), listening.stop(), smtp?.close(), jobs.stop()]);
       await coach?.whenIdle();
       await Promise.all([mailer.close(), background.close(), options.passwords ? null : passwords.close()]);
       await tracing?.stop();

@@ -63,6 +63,46 @@ test('a reminder is turned on, sent at once, and answered with one tap', async (
   await expect(reminder.getByRole('checkbox', { name: /^Remind me by mail/ })).not.toBeChecked();
 });
 
+test('a reply to the reminder becomes the log of its day, a stranger’s does not', async ({
+  page,
+  accounts,
+  openAs,
+}) => {
+  const account = await accounts.create();
+  const { email } = account.person;
+  await openAs(page, account, '/settings');
+  const reminder = page.locator('section', { has: page.getByRole('heading', { name: 'Reminder' }) });
+  await saveChange(page, () => reminder.getByRole('checkbox', { name: /^Remind me by mail/ }).check());
+  await reminder.getByRole('button', { name: 'Send me one now' }).click();
+  await expect(reminder.getByText(`Sent to ${email}.`)).toBeVisible();
+
+  const reply = async (words: string, way: string): Promise<void> => {
+    await page.goto(`/sandbox/mail?to=${encodeURIComponent(email)}`);
+    const mail = page.locator('article').last();
+    await mail.getByText('Reply', { exact: true }).click();
+    await mail.getByRole('textbox', { name: 'Your words' }).fill(words);
+    await mail.getByRole('combobox', { name: 'sent by' }).selectOption(way);
+    await mail.getByRole('button', { name: 'Send' }).click();
+  };
+  await reply('A forged line', 'a stranger');
+  await expect(page.getByText(/^Refused: .*550/)).toBeVisible();
+  await reply('Shipped the billing page\nReviewed two pull requests', 'SMTP');
+  await expect(page.getByText(/^The server said: 250/)).toBeVisible();
+  await expect(async () => {
+    await page.reload();
+    await expect(page.getByText('Added to your log of')).toBeVisible({ timeout: 1 });
+  }).toPass();
+  await reply('Answered by webhook', 'Postmark');
+  await expect(page.getByText('The webhook answered 200')).toBeVisible();
+
+  await page.goto('/journal');
+  await expect(page.locator('.ProseMirror li')).toHaveText([
+    'Shipped the billing page',
+    'Reviewed two pull requests',
+    'Answered by webhook',
+  ]);
+});
+
 test('a browser in another place asks before the reminder follows it', async ({
   page,
   accounts,

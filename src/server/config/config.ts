@@ -10,7 +10,9 @@ import {
   readCoachSettings,
   readBlockedCountries,
   readPaypalSettings,
+  readInboundSettings,
   readSlackSettings,
+  type InboundSettings,
   type SlackSettings,
   readTracingSettings,
   type CoachSettings,
@@ -44,6 +46,8 @@ export type Config = DatabaseSettings & {
   readonly sandbox: { readonly on: boolean; readonly url: string | null };
   readonly auth: AuthSettings;
   readonly mail: { readonly smtpUrl: Secret | null; readonly from: string; readonly tls: boolean };
+  /** null: no mail is received. */
+  readonly inbound: InboundSettings | null;
   /** null: payments are off. */
   readonly paypal: PaypalSettings | null;
   readonly slack: SlackSettings | null;
@@ -123,6 +127,7 @@ export function inspectConfig(env: Environment = process.env): { config: Config;
       from: settings.sender('MAIL_FROM', 'Hustle Forge <journal@localhost>'),
       tls: readSmtpTls(settings, smtpUrl),
     },
+    inbound: readInboundSettings(settings),
     paypal: readPaypalSettings(settings, isProduction),
     slack: readSlackSettings(settings),
     paymentBlockedCountries: readBlockedCountries(settings),

@@ -151,7 +151,6 @@ export function readPaypalSettings(settings: SettingsReader, production: boolean
   };
 }
 
-/** Countries whose residents cannot pay by PayPal, as ISO codes. */
 export type SlackSettings = {
   /** Of the Slack app whose slash command calls us. */
   readonly signingSecret: Secret;
@@ -166,6 +165,7 @@ export function readSlackSettings(settings: SettingsReader): SlackSettings | nul
   return { signingSecret: new Secret(secret) };
 }
 
+/** Countries whose residents cannot pay by PayPal, as ISO codes. */
 export function readBlockedCountries(settings: SettingsReader): string[] {
   const codes = settings.list('PAYMENT_BLOCKED_COUNTRIES').map((code) => code.toUpperCase());
   for (const code of codes) {
@@ -220,3 +220,68 @@ function isDecodable(value: string): boolean {
     return false;
   }
 }
+
+/** How replies to the evening reminder reach the server (docs/operations.md, "Inbound mail"). */
+export type InboundSettings = {
+  /** The domain of the reply addresses, in lower case. */
+  readonly domain: string;
+  readonly smtp: {
+    readonly host: string;
+    readonly port: number;
+    readonly certificate: { readonly certFile: string; readonly keyFile: string } | null;
+  } | null;
+  /** Where SPF, DKIM and DMARC are looked up; none: the machine's DNS servers. */
+  readonly dnsServers: readonly string[];
+  readonly postmarkPassword: Secret | null;
+  readonly mailgunKey: Secret | null;
+  /** The topic of Amazon SNS that SES publishes to. */
+  readonly sesTopic: string | null;
+};
+
+const MIN_PASSWORD_LENGTH = 16;
+const DNS_SERVER = /^(?:\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?|\[[0-9a-f:]+\](?::\d{1,5})?|[0-9a-f]*:[0-9a-f:]+)$/i;
+const DOMAIN = /^(?=.{4,190}$)[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})+$/;
+
+/** Null: no mail is received. */
+export function readInboundSettings(settings: SettingsReader): InboundSettings | null {
+  const domain = settings.optional('INBOUND_DOMAIN')?.toLowerCase() ?? null;
+  const port = settings.integer('INBOUND_SMTP_PORT', 0, 0, 65_535);
+  const host = settings.text('INBOUND_SMTP_HOST', '127.0.0.1').replace(/^\[(.+)\]$/, '$1');
+  const certFile = settings.optionalPath('INBOUND_SMTP_CERT_FILE');
+  const keyFile = settings.optionalPath('INBOUND_SMTP_KEY_FILE');
+  const dnsServers = settings.list('INBOUND_DNS');
+  const postmarkPassword = readPassword(settings, 'INBOUND_POSTMARK_PASSWORD');
+  const mailgunKey = readPassword(settings, 'INBOUND_MAILGUN_KEY');
+  const sesTopic = settings.optional('INBOUND_SES_TOPIC');
+  if (domain !== null && !DOMAIN.test(domain))
+    settings.problem('INBOUND_DOMAIN', `must be a domain, not "${domain}"`, 'reply.example.com');
+  if (sesTopic !== null && !TOPIC_ARN.test(sesTopic))
+    settings.problem('INBOUND_SES_TOPIC', 'must be the ARN of a topic', 'arn:aws:sns:eu-west-1:123456789012:inbound');
+  if ((certFile === null) !== (keyFile === null))
+    settings.problem('INBOUND_SMTP_CERT_FILE', 'and INBOUND_SMTP_KEY_FILE must be set together', '/etc/ssl/reply.pem');
+  for (const server of dnsServers) {
+    if (!DNS_SERVER.test(server))
+      settings.problem('INBOUND_DNS', `must list addresses of DNS servers, not "${server}"`, '127.0.0.1:53');
+  }
+  const hasWay = port !== 0 || postmarkPassword !== null || mailgunKey !== null || sesTopic !== null;
+  if (domain === null) {
+    if (hasWay)
+      settings.problem('INBOUND_DOMAIN', 'must be set when another setting of inbound mail is', 'reply.example.com');
+    return null;
+  }
+  if (!hasWay) settings.problem('INBOUND_SMTP_PORT', 'or a provider must be set with INBOUND_DOMAIN', '25');
+  const certificate = certFile !== null && keyFile !== null ? { certFile, keyFile } : null;
+  const smtp = port === 0 ? null : { host, port, certificate };
+  return { domain, smtp, dnsServers, postmarkPassword, mailgunKey, sesTopic };
+}
+
+function readPassword(settings: SettingsReader, name: string): Secret | null {
+  const value = settings.optional(name);
+  if (value === null) return null;
+  if (value.length < MIN_PASSWORD_LENGTH)
+    settings.problem(name, `has fewer than ${MIN_PASSWORD_LENGTH} characters`, '8f742231b10e8888abcd99yyyzzz85a5');
+  return new Secret(value);
+}
+
+/** `arn:aws:sns:eu-west-1:123456789012:inbound`: partition, region */
+export const TOPIC_ARN = /^arn:(aws|aws-cn|aws-us-gov):sns:([a-z]{2}(?:-[a-z]+)+-\d):\d{12}:[\w-]{1,256}$/;

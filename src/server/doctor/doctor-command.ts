@@ -24,7 +24,15 @@ import {
 import { backupCheck, diskCheck, keysCheck, permissionsCheck } from './files-checks.ts';
 import { databaseChecks, describeConnectFailure, poolerCheck, type OwnerDatabase } from './database-checks.ts';
 import { createProbeAccess } from './probe-access.ts';
-import { captchaCheck, coachCheck, mailCheck, paypalCheck, signInCheck, smsCheck } from './provider-checks.ts';
+import {
+  captchaCheck,
+  coachCheck,
+  inboundCheck,
+  mailCheck,
+  paypalCheck,
+  signInCheck,
+  smsCheck,
+} from './provider-checks.ts';
 import { publicUrlChecks } from './public-url-checks.ts';
 import { createLog } from '../log.ts';
 
@@ -59,6 +67,7 @@ export async function runDoctor(args: readonly string[], env?: Environment): Pro
       backupCheck(config, now),
       ...publicUrlChecks(config, createProbeAccess(config, database), now),
       mailCheck(config, mail ?? null),
+      inboundCheck(config),
       paypalCheck(config),
       coachCheck(config),
       smsCheck(config),

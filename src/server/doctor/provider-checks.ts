@@ -1,4 +1,8 @@
 /** Checks of the services that the settings name: mail, PayPal, the coach, text messages, captcha and sign-in. */
+import { X509Certificate } from 'node:crypto';
+import { Resolver } from 'node:dns/promises';
+import { readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { askSiteverify } from '#server/auth/http/siteverify.ts';
 import type { CoachSettings } from '#server/config/provider-settings.ts';
 import { settingPrefix, type OAuthProvider } from '#server/config/auth-settings.ts';
@@ -75,6 +79,61 @@ function describeMailFailure(error: unknown): Finding {
     `the mail server: ${problem}`,
     'Check host and port in SMTP_URL (smtps:// for port 465, smtp:// for 587 and 25), and whether a firewall blocks the port.',
   );
+}
+
+/** Where mails to the reply addresses arrive. Sends no mail. */
+export const inboundCheck = ({ inbound, publicUrl }: Config): Check => ({
+  name: 'inbound',
+  async run(signal) {
+    if (inbound === null) return [off('no mail is received: INBOUND_DOMAIN is not set')];
+    const { domain, smtp, dnsServers, postmarkPassword, mailgunKey, sesTopic } = inbound;
+    const dns = new Resolver({ timeout: 3_000, tries: 2 });
+    if (dnsServers.length > 0) dns.setServers([...dnsServers]);
+    const exchanges = await dns.resolveMx(domain).catch(() => []);
+    const findings: Finding[] = [
+      exchanges.length > 0
+        ? ok(`mails to ${domain} go to ${exchanges.map(({ exchange }) => exchange).join(', ')}`)
+        : warning(`${domain} has no MX record`, 'Add one that leads to this server or to the provider of the webhook.'),
+    ];
+    const hasWebhook = postmarkPassword !== null || mailgunKey !== null || sesTopic !== null;
+    if (hasWebhook && !publicUrl.startsWith('https://'))
+      findings.push(warning('a provider cannot reach PUBLIC_URL', 'Webhooks need an https address.'));
+    if (smtp !== null) {
+      const greeting = await readGreeting(smtp, signal);
+      findings.push(
+        greeting?.startsWith('220 ')
+          ? ok(`the SMTP port ${smtp.port} greets`)
+          : warning(`nothing receives mail at port ${smtp.port}`, 'Start the server, and check INBOUND_SMTP_PORT.'),
+      );
+    }
+    if (smtp?.certificate) findings.push(await describeMailCertificate(smtp.certificate.certFile));
+    return findings;
+  },
+});
+
+const ANY_ADDRESS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+
+/** Null where nothing answers. */
+function readGreeting({ host, port }: { host: string; port: number }, signal: AbortSignal): Promise<string | null> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: ANY_ADDRESS[host] ?? host, port, signal });
+    socket.once('data', (data) => {
+      resolve(data.toString('latin1'));
+      socket.end('QUIT\r\n');
+    });
+    socket.once('error', () => resolve(null)).once('close', () => resolve(null));
+  });
+}
+
+async function describeMailCertificate(file: string): Promise<Finding> {
+  const end = await readFile(file)
+    .then((pem) => new X509Certificate(pem).validToDate)
+    .catch(() => null);
+  if (end === null)
+    return fault(`${file} is no certificate`, 'INBOUND_SMTP_CERT_FILE names a PEM file with the chain.');
+  return end.getTime() > Date.now()
+    ? ok(`the certificate for SMTP is valid until ${end.toISOString().slice(0, 10)}`)
+    : fault(`the certificate for SMTP ended on ${end.toISOString().slice(0, 10)}`, 'Renew it and restart the server.');
 }
 
 /** The events of the webhook that docs/operations.md, "Payments", asks for. */

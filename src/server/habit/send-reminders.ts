@@ -37,8 +37,9 @@ export type ReminderDeps = ReminderWriter & {
 export type SendCounts = { mailed: number; pushed: number; planned: number; skipped: number; dropped: number };
 
 /** The question of the mail; with prompts the one that the page of the day asks too (docs/specification/time-off.md 3). */
-const questionOf = (day: Day, hasPrompts: boolean): string =>
-  hasPrompts ? promptOf(day) : 'What did you get done today?';
+const questionOf = (day: Day, hasPrompts: boolean): string => (hasPrompts ? promptOf(day) : REMINDER_PROMPT);
+/** A reply quotes it (`inbound/reply-text.ts`). */
+export const REMINDER_PROMPT = 'What did you get done today?';
 
 /** @throws MailDeferred when some mails were deferred: they are tried again in some minutes */
 export async function sendReminders(deps: ReminderDeps, signal: AbortSignal): Promise<SendCounts> {

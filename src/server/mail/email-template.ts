@@ -19,6 +19,9 @@ export type EmailBlock =
 
 type EmailOptions = { replyTo?: string; headers?: Readonly<Record<string, string>> };
 
+/** The last line of every mail. A reply quotes it (`inbound/reply-text.ts`). */
+export const MAIL_END = 'Hustle Forge';
+
 export function renderEmail(
   to: string,
   subject: string,
@@ -29,7 +32,7 @@ export function renderEmail(
     ...options,
     to,
     subject,
-    text: `${[...parts.map(asText), 'Hustle Forge'].join('\n\n')}\n`,
+    text: `${[...parts.map(asText), MAIL_END].join('\n\n')}\n`,
     html: renderPage(subject, parts.map(asHtml).join('\n')),
   };
 }
@@ -105,7 +108,7 @@ const renderPage = (title: string, body: string): string => `<!doctype html>
 <div style="max-width:520px;margin:0 auto;overflow-wrap:anywhere">
 <h1 style="margin:0 0 24px;font:400 28px/1.25 Georgia,serif">${escapeHtml(title)}</h1>
 ${body}
-<p class="line" style="margin:32px 0 0;padding-top:16px;border-top-width:1px;border-top-style:solid;font-size:14px">Hustle Forge</p>
+<p class="line" style="margin:32px 0 0;padding-top:16px;border-top-width:1px;border-top-style:solid;font-size:14px">${MAIL_END}</p>
 </div>
 </body>
 </html>

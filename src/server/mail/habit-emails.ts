@@ -26,15 +26,18 @@ type Reminder = HabitMail & {
   replyTo: string | null;
 };
 
+/** Begins what a reply quotes (`inbound/reply-text.ts`). */
+export const REPLY_HINT =
+  'Reply to this mail with what you did, one line for each thing. It becomes the log of this day.';
+
 export function reminderMail(mail: Reminder): MailMessage {
   const { to, day, prompt, writeLink, taps, last, replyTo } = mail;
-  const answer = 'Reply to this mail with what you did, one line for each thing. It becomes the log of this day.';
   return renderEmail(
     to,
     dayLabel(day),
     [
       prompt,
-      ...(replyTo === null ? [] : [answer]),
+      ...(replyTo === null ? [] : [REPLY_HINT]),
       { link: writeLink, label: 'Write' },
       { choices: taps },
       ...(last === null ? [] : lastDayBlocks(last)),
@@ -48,6 +51,53 @@ const lastDayBlocks = ({ day, items, more }: NonNullable<Reminder['last']>): Ema
   { heading: `You wrote on ${dayLabel(day)}:` },
   { items: more === 0 ? items : [...items, `and ${more} more`] },
 ];
+
+type ReplyAnswer = {
+  to: string;
+  /** Another reply adds more to the day. */
+  replyTo: string;
+  day: Day;
+  dayLink: string;
+  /** Of the user's mail, to stand in its thread. */
+  messageId: string | null;
+  attachments: number;
+};
+
+/** What was stored of a user's reply. */
+export const replyAnswerMail = (mail: ReplyAnswer & { items: readonly string[] }): MailMessage =>
+  renderAnswer(mail, [
+    `${ADDED} ${dayLabel(mail.day)}:`,
+    { items: mail.items, isNumbered: true },
+    ...(mail.attachments === 0 ? [] : ['Attachments are not stored.']),
+    { link: mail.dayLink, label: 'Open this day' },
+    'Reply again to add more.',
+  ]);
+
+/** Why nothing of a user's reply was stored. */
+export const replyRefusalMail = (mail: ReplyAnswer & { reason: string }): MailMessage =>
+  renderAnswer(mail, [
+    `${NOT_ADDED} ${dayLabel(mail.day)}.`,
+    mail.reason,
+    'Your words are in the mail that you have sent.',
+    { link: mail.dayLink, label: 'Open this day' },
+  ]);
+
+const ADDED = 'Added to your log of';
+const NOT_ADDED = 'Nothing was added to your log of';
+
+/** The first sentences of our answers, which a reply to them quotes. */
+export const answerBeginnings = (day: Day): readonly string[] =>
+  [ADDED, NOT_ADDED].map((beginning) => `${beginning} ${dayLabel(day)}`);
+
+function renderAnswer({ to, replyTo, day, messageId }: ReplyAnswer, blocks: readonly EmailBlock[]): MailMessage {
+  return renderEmail(to, `Re: ${dayLabel(day)}`, blocks, {
+    replyTo,
+    headers: {
+      'Auto-Submitted': 'auto-replied',
+      ...(messageId !== null && { 'In-Reply-To': messageId, References: messageId }),
+    },
+  });
+}
 
 type Digest = HabitMail & {
   from: Day;

@@ -103,7 +103,7 @@ export function createMailer(config: MailConfig, log: Logger, options: MailerOpt
       ...message,
       from: config.from,
       to: { name: '', address: message.to },
-      headers: { ...message.headers, ...HEADERS },
+      headers: { ...HEADERS, ...message.headers },
     };
     await traceMail(host, () => transport.sendMail(mail));
   }

@@ -22,6 +22,8 @@ export type EventCounters = {
   analysis(run: { kind: string; outcome: string; ms: number }): void;
   /** A `Verdict` of `payments/webhook.ts`, such as `genuine` or `forged`. */
   webhook(verdict: string): void;
+  /** An `Outcome` of `inbound/receive-reply.ts`. */
+  inboundMail(outcome: string): void;
   /** The class of the SQLSTATE, or `connection`. */
   databaseError(errorClass: string): void;
   /** `change`: a changed day that this server received. `gap`: changes may have been missed. */
@@ -47,6 +49,7 @@ export function createEventCounters(registry: MetricsRegistry): EventCounters {
   });
   const jobSeconds = counter('job_seconds_total', 'Time that jobs ran on this server.', ['name']);
   const webhooks = counter('paypal_webhooks_total', 'Webhooks of PayPal by verdict.', ['verdict']);
+  const inboundMails = counter('inbound_mails_total', 'Mails received by outcome.', ['outcome']);
   const databaseErrors = counter(
     'database_errors_total',
     'Failed statements by SQLSTATE class; connection is a lost or refused connection.',
@@ -72,6 +75,7 @@ export function createEventCounters(registry: MetricsRegistry): EventCounters {
     },
     analysis: ({ kind, outcome, ms }) => analyses.observe({ kind, outcome }, ms / 1000),
     webhook: (verdict) => webhooks.inc({ verdict }),
+    inboundMail: (outcome) => inboundMails.inc({ outcome }),
     databaseError: (errorClass) => databaseErrors.inc({ class: errorClass }),
     announcement: (kind) => announcements.inc({ kind }),
   };
@@ -89,6 +93,7 @@ export const NO_EVENTS: EventCounters = {
   job: ignore,
   analysis: ignore,
   webhook: ignore,
+  inboundMail: ignore,
   databaseError: ignore,
   announcement: ignore,
 };

@@ -14,6 +14,7 @@ export function clientConfig(config: Config): ClientConfig {
       payments: config.paypal !== null,
       coach: config.coach !== null,
       mail: config.mail.smtpUrl !== null,
+      mailReplies: config.mail.smtpUrl !== null && config.inbound !== null,
       sandbox: config.sandbox.url !== null,
       serviceWorker: config.serviceWorker,
     },

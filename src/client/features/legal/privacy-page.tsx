@@ -68,7 +68,8 @@ const SECTIONS: readonly LegalSection[] = [
           </li>
           <li>
             <strong>Hosting and email services</strong> store and transmit the data on our behalf. If you turn on the
-            reminder or the digest, these mails quote lines of your logs.
+            reminder or the digest, these mails quote lines of your logs; what you reply to a reminder reaches us
+            through them, and only your own words are kept.
           </li>
           <li>
             <strong>Authorities</strong> get what the law requires us to hand over, and nothing more.

@@ -51,6 +51,7 @@ function weekdaysText(days: readonly number[]): string {
 function ReminderCard({ preferences, isRead, change }: PreferencesState) {
   const { remind_by_mail: isOn, remind_at: remindAt, time_zone: timeZone, workdays } = preferences;
   const { email } = useUser();
+  const { features } = useClientConfig();
   const turn = (on: boolean): void =>
     void change(
       on
@@ -66,6 +67,7 @@ function ReminderCard({ preferences, isRead, change }: PreferencesState) {
       <Stack>
         <Quiet>
           In the evening of a day without a log, a mail asks what you did. It is silent when you have written.
+          {features.mailReplies && ' You can answer by replying to it.'}
         </Quiet>
         <Check
           label="Remind me by mail"

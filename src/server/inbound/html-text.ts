@@ -1,0 +1,131 @@
+/**
+ * The plain text of an HTML mail, without what mail clients mark as quotation or signature. htmlparser2 only tokenises, so
+ * depth costs no stack, and nothing of the mail is rendered or loaded.
+ */
+import { Parser } from 'htmlparser2';
+
+/** Content that a reader of the mail does not see as text. */
+const UNREAD = new Set(['head', 'style', 'script', 'title', 'template', 'noscript', 'object', 'select', 'textarea']);
+const BLOCKS = new Set(
+  'address article aside blockquote body center dd details div dl dt fieldset figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section table tbody tfoot thead tr ul'.split(
+    ' ',
+  ),
+);
+const CELLS = new Set(['td', 'th']);
+
+/** The classes and ids of quotations and signatures: Gmail, Apple, Thunderbird, Yahoo, Outlook, Proton, GMX, Zoho, Fastmail. */
+const QUOTE_CLASS =
+  /(?:^|[\s_])(?:gmail_attr|moz-cite-prefix|moz-forward-container|protonmail_quote|yahoo_quoted|zmail_extra|tutanota_quote|quote-header)(?:$|\s)/;
+const SIGNATURE_CLASS =
+  /(?:^|[\s_])(?:gmail_signature|gmail_signature_prefix|moz-signature|protonmail_signature_block|AppleMailSignature|signature-container)(?:$|[\s-])/i;
+const SIGNATURE_ID = /^(?:x_)*(?:AppleMailSignature|ms-outlook-mobile-signature|Signature|signature|sig\d*)$/;
+/** Outlook puts the quotation behind these elements, not into them. */
+const REST_IS_QUOTE_ID =
+  /^(?:x_)*(?:divRplyFwdMsg|appendonsend|mail-editor-reference-message-container|ms-outlook-mobile-body-separator-line)$/;
+
+type Attributes = Readonly<Record<string, string>>;
+
+function isSkipped(name: string, attributes: Attributes): boolean {
+  if (UNREAD.has(name)) return true;
+  const { class: classes = '', id = '', type = '', name: named = '' } = attributes;
+  if (name === 'blockquote') return type === 'cite' || /gmail_quote|cite|quote/.test(classes);
+  return (
+    QUOTE_CLASS.test(classes) ||
+    SIGNATURE_CLASS.test(classes) ||
+    SIGNATURE_ID.test(id) ||
+    named === 'quote' ||
+    named === 'messageReplySection'
+  );
+}
+
+/** Elements deeper than this are read, without the indentation of their lists. */
+const MAX_LIST_DEPTH = 20;
+
+/** What follows is not read. */
+const MAX_ELEMENTS = 20_000;
+
+export function htmlToText(html: string): string {
+  const lines: string[] = [];
+  let line = '';
+  /** Open elements within a skipped one, that one included. */
+  let skipped = 0;
+  let isOver = false;
+  let elements = 0;
+  let pre = 0;
+  /** The next number of each open list; null in a list without numbers. */
+  const lists: (number | null)[] = [];
+
+  function endLine(): void {
+    if (line.trim() !== '') lines.push(line.trimEnd());
+    line = '';
+  }
+  const parser = new Parser({
+    onopentag(name, attributes) {
+      if ((elements += 1) > MAX_ELEMENTS) isOver = true;
+      if (isOver) return;
+      if (skipped > 0 || isSkipped(name, attributes)) {
+        skipped += 1;
+        return;
+      }
+      if (REST_IS_QUOTE_ID.test(attributes['id'] ?? '')) {
+        endLine();
+        isOver = true;
+        return;
+      }
+      if (name === 'br') {
+        // A blank line separates paragraphs, as an empty element does.
+        if (line.trim() === '') lines.push('');
+        endLine();
+        return;
+      }
+      if (CELLS.has(name) && line.trim() !== '') line += '\t';
+      if (!BLOCKS.has(name)) return;
+      endLine();
+      if (name === 'p' || name === 'hr') lines.push('');
+      if (name === 'pre') pre += 1;
+      if (name === 'ol' || name === 'ul') lists.push(name === 'ol' ? 1 : null);
+      if (name === 'li') line = startItem();
+    },
+    ontext(text) {
+      if (isOver || skipped > 0) return;
+      if (pre > 0) {
+        const [first = '', ...rest] = text.split('\n');
+        line += first;
+        for (const next of rest) {
+          endLine();
+          line = next;
+        }
+        return;
+      }
+      const words = text.replaceAll(/[ \t\r\n\f]+/g, ' ');
+      line += line === '' ? words.trimStart() : words;
+    },
+    onclosetag(name) {
+      if (isOver) return;
+      if (skipped > 0) {
+        skipped -= 1;
+        return;
+      }
+      if (!BLOCKS.has(name)) return;
+      endLine();
+      if (name === 'pre') pre = Math.max(0, pre - 1);
+      if (name === 'ol' || name === 'ul') lists.pop();
+      if (name === 'p' || name === 'blockquote') lines.push('');
+    },
+  });
+  parser.write(html);
+  parser.end();
+  endLine();
+  return lines
+    .join('\n')
+    .replaceAll(/\n{3,}/g, '\n\n')
+    .replaceAll('\u00A0', ' ')
+    .trim();
+
+  function startItem(): string {
+    const next = lists.at(-1) ?? null;
+    if (next !== null) lists[lists.length - 1] = next + 1;
+    const indent = '  '.repeat(Math.min(Math.max(lists.length - 1, 0), MAX_LIST_DEPTH));
+    return `${indent}${next === null ? '-' : `${next}.`} `;
+  }
+}

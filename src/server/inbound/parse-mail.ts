@@ -1,0 +1,137 @@
+/**
+ * Reads a mail that may be a reply (docs/specification/habit.md 5). postal-mime decodes it: charsets, encodings, flowed text.
+ * Attachments are counted and dropped.
+ *
+ * Threat: a mail of a stranger is built to be slow. Its size, its headers and its nesting are bounded before they are read.
+ */
+import PostalMime, { type Address, type Email } from 'postal-mime';
+import { htmlToText } from './html-text.ts';
+
+/** A reply with the quoted mail and the picture of a signature. SMTP and the webhooks refuse more. */
+export const MAX_MAIL_BYTES = 1024 * 1024;
+/** Base64 of a megabyte has 14,000. Each costs some microseconds, and a megabyte could have a million. */
+const MAX_LINES = 20_000;
+/** Lines that may begin a part. */
+const MAX_BOUNDARIES = 400;
+const MAX_HEADER_BYTES = 128 * 1024;
+const MAX_NESTING = 20;
+const MAX_HEADERS = 1_000;
+/** Each costs a request to DNS and a hash over the mail. Mailing lists and forwarders add a few. */
+const MAX_SIGNATURES = 10;
+
+export type ParsedMail = {
+  /** The address in From, in lower case. */
+  from: string;
+  /** The addresses in To and Cc, in lower case. */
+  to: readonly string[];
+  /** With its brackets; null if it has none that can be quoted in an answer. */
+  messageId: string | null;
+  text: string;
+  attachments: number;
+};
+
+/** A mail that is dropped without an answer: a program wrote it, or its form is not that of a mail program. */
+export class UnreadableMail extends Error {
+  override name = 'UnreadableMail';
+}
+
+/** @throws UnreadableMail with the reason, which quotes nothing of the mail */
+export async function parseMail(raw: Uint8Array): Promise<ParsedMail> {
+  if (raw.byteLength > MAX_MAIL_BYTES) throw new UnreadableMail('too_large');
+  checkLines(raw);
+  const mail = await PostalMime.parse(raw, {
+    maxNestingDepth: MAX_NESTING,
+    maxHeadersSize: MAX_HEADER_BYTES,
+    maxRfc822NestingDepth: 0,
+  }).catch(() => {
+    throw new UnreadableMail('malformed');
+  });
+  if (mail.headers.length > MAX_HEADERS) throw new UnreadableMail('malformed');
+  const headers = new Map<string, string[]>();
+  for (const { key, value } of mail.headers) headers.set(key, [...(headers.get(key) ?? []), value.trim()]);
+  if (isAutomatic(headers)) throw new UnreadableMail('automatic');
+  if ((headers.get('dkim-signature')?.length ?? 0) > MAX_SIGNATURES) throw new UnreadableMail('many_signatures');
+  const messageId = headers.get('message-id')?.[0] ?? '';
+  return {
+    from: readSender(mail, headers),
+    to: addressesOf([...(mail.to ?? []), ...(mail.cc ?? [])]),
+    messageId: MESSAGE_ID.test(messageId) ? messageId : null,
+    text: readText(mail),
+    attachments: mail.attachments.length,
+  };
+}
+
+const LINE_FEED = 10;
+const DASH = 45;
+
+function checkLines(raw: Uint8Array): void {
+  let lines = 0;
+  let boundaries = 0;
+  for (let at = raw.indexOf(LINE_FEED); at !== -1; at = raw.indexOf(LINE_FEED, at + 1)) {
+    lines += 1;
+    if (raw[at + 1] === DASH && raw[at + 2] === DASH) boundaries += 1;
+    if (lines > MAX_LINES || boundaries > MAX_BOUNDARIES) throw new UnreadableMail('malformed');
+  }
+}
+
+/** Goes into the headers of our answer, so it must not end a line. */
+const MESSAGE_ID = /^<[\x21-\x3b\x3d\x3f-\x7e]{3,200}>$/;
+
+/**
+ * Threat: two programs read different senders out of one mail. So there is one From with one address, without a group, and
+ * the address is ASCII without quotes.
+ */
+function readSender({ from }: Email, headers: ReadonlyMap<string, readonly string[]>): string {
+  const [value, ...others] = headers.get('from') ?? [];
+  const address = from && from.group === undefined ? from.address.toLowerCase() : '';
+  const isPlain = /^[a-z0-9!#$%&'*+/=?^_`{|}~.-]+@[a-z0-9.-]+$/.test(address);
+  if (value === undefined || others.length > 0 || !isPlain) throw new UnreadableMail('sender');
+  // The parser returns the first address. Outside of quotes and encoded words another one has an @ too.
+  const signs = value.replaceAll(/"(?:[^"\\]|\\.)*"|\([^()]*\)/g, '').split('@').length - 1;
+  if (signs !== 1) throw new UnreadableMail('sender');
+  return address;
+}
+
+const addressesOf = (addresses: readonly Address[]): string[] =>
+  addresses.flatMap(({ group, address }) =>
+    (group === undefined ? [{ address }] : group).map((box) => (box.address ?? '').toLowerCase()),
+  );
+
+const AUTOMATIC_HEADERS = [
+  'list-id',
+  'list-unsubscribe',
+  'list-post',
+  'x-autoreply',
+  'x-autorespond',
+  'x-autoresponder',
+  'x-auto-reply-from',
+  'x-mail-autoreply',
+  'x-failed-recipients',
+  'x-loop',
+];
+
+/**
+ * RFC 3834, and what vacation programs, lists, Exchange and delivery reports send in its place. Our own mails have
+ * `Auto-Submitted`, so two servers never answer each other.
+ */
+function isAutomatic(headers: ReadonlyMap<string, readonly string[]>): boolean {
+  const some = (name: string, test: RegExp): boolean => (headers.get(name) ?? []).some((value) => test.test(value));
+  return (
+    some('auto-submitted', /^(?!no\s*(?:;|$))/i) ||
+    some('precedence', /^(?:bulk|list|junk|auto[-_]reply)/i) ||
+    some('return-path', /^<\s*>$/) ||
+    some('content-type', /^multipart\/report|^message\/(?:delivery|disposition)/i) ||
+    some('x-ms-exchange-generated-message-source', /./) ||
+    AUTOMATIC_HEADERS.some((name) => headers.has(name))
+  );
+}
+
+/** Enough for a reply with what it quotes; what follows is not read. */
+const MAX_HTML_LENGTH = 200_000;
+const MAX_TEXT_LENGTH = 100_000;
+
+/** HTML first: Gmail breaks the lines of its plain text after 76 letters, so one item would become two. */
+function readText({ html, text }: Email): string {
+  const read = html === undefined ? '' : htmlToText(html.slice(0, MAX_HTML_LENGTH));
+  return (read.trim() === '' ? (text ?? '') : read).slice(0, MAX_TEXT_LENGTH);
+}

@@ -1,0 +1,213 @@
+/**
+ * Turns the reply to a reminder into items of the day that the reminder was for, and mails what was stored, or why not
+ * (docs/specification/habit.md 5).
+ *
+ * Threat: whoever knows an address of ours may send to it. A mail is answered only if it carries a valid token, comes from
+ * the proven address of the token's user, and that address's domain vouches for it. All others are dropped without an answer,
+ * so no mail of ours goes to a forged sender and no two programs answer each other.
+ *
+ * Threat: a mail bomb. The mails of one token's user and of the whole server are bounded before they are read, and the answers
+ * to one user are bounded apart.
+ */
+import { createHash } from 'node:crypto';
+import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import type { Day } from '#domain/day/day.ts';
+import { APPEND_MAX_LENGTH, parseItems } from '#domain/log/append-items.ts';
+import { dayPath } from '#domain/routes.ts';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config/config.ts';
+import { actAsUser, AppendError, appendItems, type AppendDeps } from '../data/append-items.ts';
+import { DataError } from '../data/errors.ts';
+import { isTransient, redactRow } from '../database/database-error.ts';
+import type { Database } from '../database/database.ts';
+import { findMailToken } from '../habit/mail-tokens.ts';
+import { RECIPIENTS, type Recipient } from '../habit/reminder-schedule.ts';
+import { rateLimitStore } from '../http/rate-limit-store.ts';
+import { runLimited } from '../load/concurrency-limiter.ts';
+import type { Limiters } from '../load/limiters.ts';
+import { BusyError, identifyUser } from '../load/request-context.ts';
+import type { Logger } from '../log.ts';
+import { replyAnswerMail, replyRefusalMail } from '../mail/habit-emails.ts';
+import type { Mailer } from '../mail/mailer.ts';
+import type { EventCounters } from '../metrics/events.ts';
+import type { Arrival, AuthenticateMail } from './authenticate-mail.ts';
+import { parseMail, UnreadableMail, type ParsedMail } from './parse-mail.ts';
+import { readOwnText } from './reply-text.ts';
+
+export type InboundMail = {
+  raw: Buffer;
+  /** The addresses of the envelope. */
+  recipients: readonly string[];
+  arrival: Arrival | null;
+  /** The provider of a webhook has checked DMARC itself. */
+  hasPassedDmarc?: boolean;
+};
+
+/**
+ * `stored`; `told`: not stored, and the user was told why; `repeated`: stored before; `refused`: dropped without an answer;
+ * `later`: the sender should try again.
+ */
+export type Outcome = 'stored' | 'told' | 'repeated' | 'refused' | 'later';
+
+export type Inbound = {
+  /** Whether a mail to this address would find its day. @throws an error of the database */
+  isKnownAddress(address: string): Promise<boolean>;
+  receive(mail: InboundMail): Promise<Outcome>;
+};
+
+export type InboundDeps = AppendDeps & {
+  config: Pick<Config, 'publicUrl' | 'mail'> & { inbound: NonNullable<Config['inbound']> };
+  database: Database;
+  clock: Clock;
+  limiters: Limiters;
+  log: Logger;
+  mailer: Pick<Mailer, 'send'>;
+  events: Pick<EventCounters, 'inboundMail'>;
+  authenticate: AuthenticateMail;
+};
+
+const LOCAL_PART = 'log';
+/** Mails of one user in an hour, and of the whole server in a minute. */
+const MAX_PER_USER_AND_HOUR = 30;
+const MAX_PER_MINUTE = 600;
+/** Answers to one user in an hour. */
+const MAX_ANSWERS_PER_HOUR = 10;
+const QUEUE = { maxRunning: 4, maxQueued: 100, maxPerClient: 2, maxQueuedPerClient: 50, maxWaitMs: 20_000 };
+
+/** The address that a reply with this token goes to. */
+export const replyAddress = (domain: string, token: string): string => `${LOCAL_PART}+${token}@${domain}`;
+
+class Refusal extends Error {
+  override name = 'Refusal';
+}
+
+export function createInbound(deps: InboundDeps): Inbound {
+  const { config, database, clock, limiters, log, mailer, events, authenticate } = deps;
+  const service = database.asService('receive a mail');
+  const queue = limiters.createLimiter('inbound_mail', QUEUE);
+  const store = rateLimitStore(database);
+  const perServer = new RateLimiterMemory({ points: MAX_PER_MINUTE, duration: 60 });
+  const perUser = new RateLimiterPostgres({
+    ...store,
+    keyPrefix: 'inbound-mail',
+    points: MAX_PER_USER_AND_HOUR,
+    duration: 3_600,
+  });
+  const answers = new RateLimiterPostgres({
+    ...store,
+    keyPrefix: 'inbound-answer',
+    points: MAX_ANSWERS_PER_HOUR,
+    duration: 3_600,
+  });
+
+  /** The token of an address of ours. The domain may have any case, and so may the token. */
+  function tokenOf(address: string): string | null {
+    const [local = '', domain, ...rest] = address.toLowerCase().split('@');
+    const isOurs = rest.length === 0 && domain === config.inbound.domain && local.startsWith(`${LOCAL_PART}+`);
+    return isOurs ? local.slice(LOCAL_PART.length + 1) : null;
+  }
+
+  async function findToken(recipients: readonly string[]) {
+    for (const address of recipients) {
+      const text = tokenOf(address);
+      const found = text === null ? null : await findMailToken(service, text, 'reply', clock.now());
+      if (found) return { ...found, text: text!, address: address.toLowerCase() };
+    }
+    return null;
+  }
+
+  async function process(mail: InboundMail): Promise<Outcome> {
+    if (!(await isWithin(perServer, 'all'))) return 'later';
+    const token = await findToken(mail.recipients);
+    if (token === null) throw new Refusal('unknown_address');
+    const { userId, day } = token;
+    identifyUser(userId);
+    if (!(await isWithin(perUser, userId))) throw new Refusal('too_many');
+    const parsed = await parseMail(mail.raw);
+    const email = await findAddress(userId);
+    if (email === null) throw new Refusal('no_account');
+    if (parsed.from !== email.toLowerCase()) throw new Refusal('foreign_sender');
+    // Threat: a mail that the user has signed and sent to somebody else is sent on to this address.
+    if (!parsed.to.includes(token.address)) throw new Refusal('not_addressed');
+    if (!mail.hasPassedDmarc) {
+      const authenticity = await authenticate({ raw: mail.raw, from: parsed.from, arrival: mail.arrival });
+      if (authenticity === 'unknown') return 'later';
+      if (authenticity === 'fail') throw new Refusal('not_authenticated');
+    }
+    return storeReply(parsed, { userId, day, email, address: token.address, tokenHash: token.hash });
+  }
+
+  /** Null for accounts that mail may not go to: unproven, banned, or about to be deleted. */
+  async function findAddress(userId: string): Promise<string | null> {
+    const { rows } = await service.statement<Recipient>(RECIPIENTS, [[userId], clock.now()]);
+    return rows[0]?.email ?? null;
+  }
+
+  type Reply = { userId: string; day: Day; email: string; address: string; tokenHash: Buffer };
+
+  async function storeReply(parsed: ParsedMail, reply: Reply): Promise<Outcome> {
+    const { userId, day, email, address, tokenHash } = reply;
+    const text = readOwnText(parsed.text, { day, addresses: [address, senderOf(config.mail.from)] });
+    const mail = {
+      to: email,
+      replyTo: address,
+      day,
+      dayLink: config.publicUrl + dayPath(day),
+      messageId: parsed.messageId,
+      attachments: parsed.attachments,
+    };
+    try {
+      if (text.length > APPEND_MAX_LENGTH) throw new AppendError('too_long');
+      const items = parseItems(text);
+      // The same words to the same mail are a repeated delivery or a replay, whatever their Message-ID is.
+      const key = `mail:${createHash('sha256').update(tokenHash).update(JSON.stringify(items)).digest('base64url')}`;
+      const { outcome } = await appendItems(deps, actAsUser(userId), { date: day, items, key });
+      if (outcome === 'repeated') return 'repeated';
+      await answer(userId, () => replyAnswerMail({ ...mail, items }));
+      return 'stored';
+    } catch (error) {
+      if (!(error instanceof AppendError)) throw error;
+      await answer(userId, () => replyRefusalMail({ ...mail, reason: error.message }));
+      return 'told';
+    }
+  }
+
+  async function answer(userId: string, write: () => Parameters<Mailer['send']>[0]): Promise<void> {
+    if (await isWithin(answers, userId)) mailer.send(write());
+  }
+
+  return {
+    async isKnownAddress(address) {
+      return (await findToken([address])) !== null;
+    },
+    async receive(mail) {
+      let reason: string | null = null;
+      const outcome = await runLimited(queue, () => process(mail)).catch((error: unknown): Outcome => {
+        if (error instanceof Refusal || error instanceof UnreadableMail) {
+          reason = error.message;
+          return 'refused';
+        }
+        const isBusy = error instanceof BusyError || error instanceof DataError || isTransient(error);
+        if (isBusy) reason = 'busy';
+        else log.error(redactRow(error), 'an inbound mail failed');
+        return 'later';
+      });
+      events.inboundMail(outcome);
+      log.info({ inbound: outcome, ...(reason !== null && { reason }), bytes: mail.raw.length }, 'mail received');
+      return outcome;
+    },
+  };
+}
+
+/** The address of `Name <address>`. */
+const senderOf = (from: string): string => (/<([^<>]+)>\s*$/.exec(from)?.[1] ?? from).trim().toLowerCase();
+
+async function isWithin(limiter: RateLimiterMemory | RateLimiterPostgres, key: string): Promise<boolean> {
+  try {
+    await limiter.consume(key);
+    return true;
+  } catch (rejection) {
+    if (rejection instanceof RateLimiterRes) return false;
+    throw rejection;
+  }
+}

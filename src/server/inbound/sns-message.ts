@@ -1,0 +1,108 @@
+/**
+ * Verifies messages of Amazon SNS (https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html).
+ *
+ * Threat: the address of the certificate stands in the message, so a stranger would name one of their own, or one inside of
+ * our network. It must be Amazon's file of the region of our topic. Only signatures of version 2 count: version 1 is SHA-1, and
+ * the sender of a mail chooses most of what is signed.
+ */
+import { createVerify, X509Certificate } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { TOPIC_ARN } from '../config/provider-settings.ts';
+import { parseJson, readResponseText } from '../parse-json.ts';
+
+export type SnsMessage = {
+  Type: string;
+  MessageId: string;
+  TopicArn: string;
+  Message: string;
+  Timestamp: string;
+  SignatureVersion: string;
+  Signature: string;
+  SigningCertURL: string;
+  Subject?: string;
+  Token?: string;
+  SubscribeURL?: string;
+};
+
+/** Gets a small text over https without following redirects. */
+export type FetchText = (url: string) => Promise<string>;
+
+const REQUIRED = [
+  'Type',
+  'MessageId',
+  'TopicArn',
+  'Message',
+  'Timestamp',
+  'SignatureVersion',
+  'Signature',
+  'SigningCertURL',
+] as const;
+
+export function parseSnsMessage(body: Uint8Array): SnsMessage | null {
+  const message = parseJson(new TextDecoder().decode(body)) as Record<string, unknown> | null;
+  const isText = (name: string): boolean => typeof message?.[name] === 'string';
+  const isWhole =
+    REQUIRED.every(isText) &&
+    ['Subject', 'Token', 'SubscribeURL'].every((name) => message?.[name] === undefined || isText(name));
+  return isWhole ? (message as SnsMessage) : null;
+}
+
+const SIGNED: Readonly<Record<string, readonly (keyof SnsMessage)[]>> = {
+  Notification: ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'],
+  SubscriptionConfirmation: ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],
+  UnsubscribeConfirmation: ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],
+};
+
+function hostOf(topic: string): string {
+  const [, partition, region] = TOPIC_ARN.exec(topic) ?? [];
+  return `sns.${region}.amazonaws.com${partition === 'aws-cn' ? '.cn' : ''}`;
+}
+
+const isAt = (text: string | undefined, host: string): boolean => {
+  const url = URL.parse(text ?? '');
+  return url !== null && url.protocol === 'https:' && url.host === host && url.username === '' && url.password === '';
+};
+
+const CERTIFICATE_PATH = /^\/SimpleNotificationService-[0-9a-f]{32}\.pem$/;
+
+/** Whether a message is one of this topic and Amazon has signed it. @throws if the certificate cannot be fetched */
+export function createSnsVerifier(topic: string, fetchText: FetchText): (message: SnsMessage) => Promise<boolean> {
+  const certificates = new LRUCache<string, string>({ max: 10, ttl: 24 * 3_600_000 });
+  return async (message) => {
+    const { SigningCertURL: url, TopicArn, SignatureVersion, Signature, Type } = message;
+    const fields = Object.hasOwn(SIGNED, Type) ? SIGNED[Type]! : null;
+    if (fields === null || TopicArn !== topic || SignatureVersion !== '2') return false;
+    if (!isAt(url, hostOf(topic)) || !CERTIFICATE_PATH.test(new URL(url).pathname)) return false;
+    const pem = certificates.get(url) ?? (await fetchText(url));
+    const certificate = readCertificate(pem);
+    if (certificate === null) return false;
+    certificates.set(url, pem);
+    const text = fields.map((name) => (message[name] === undefined ? '' : `${name}\n${message[name]}\n`)).join('');
+    return createVerify('RSA-SHA256').update(text).verify(certificate.publicKey, Signature, 'base64');
+  };
+}
+
+function readCertificate(pem: string): X509Certificate | null {
+  try {
+    const certificate = new X509Certificate(pem);
+    const now = Date.now();
+    const isCurrent = Date.parse(certificate.validFrom) <= now && now <= Date.parse(certificate.validTo);
+    return isCurrent && certificate.publicKey.asymmetricKeyType === 'rsa' ? certificate : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Opens the address that confirms the subscription of our topic. The message is verified before. */
+export async function confirmSubscription(message: SnsMessage, topic: string, fetchText: FetchText): Promise<void> {
+  if (isAt(message.SubscribeURL, hostOf(topic))) await fetchText(message.SubscribeURL!);
+}
+
+const MAX_TEXT_BYTES = 64 * 1024;
+const TIMEOUT_MS = 5_000;
+
+export const fetchText: FetchText = async (url) => {
+  const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) });
+  if (!response.ok) throw new Error(`the address answered ${response.status}`);
+  return readResponseText(response, MAX_TEXT_BYTES);
+};
