@@ -16,16 +16,18 @@ import { startBetterAuth } from './better-auth.ts';
 import { startDirectus } from './directus.ts';
 import { startParseServer } from './parse-server.ts';
 import { runSql, type Peer } from './peer.ts';
-import { startPocketbase } from './pocketbase.ts';
+import { startPocketbase, type Synchronous } from './pocketbase.ts';
 
 const PEOPLE = 100;
 const POCKETBASE_WORKERS = 2;
+/** The least ratio of the rates of saves, with PocketBase's default durability and with the product's. */
+const POCKETBASE_SAVES: Readonly<Record<Synchronous, number>> = { NORMAL: 1.2, FULL: 1.4 };
 
 /** Peers on the same PostgreSQL. `least`: the required ratio of the product's request rate to the peer's; null: none. */
 const DATABASE_PEERS: readonly DatabasePeer[] = [
-  { name: 'parse-server', start: startParseServer, least: { read: 4, save: 2.5, list: null } },
-  { name: 'better-auth', start: startBetterAuth, least: { read: 5, save: 3.5, list: 3 } },
-  { name: 'directus', start: startDirectus, least: { read: 12, save: 15, list: 9 } },
+  { name: 'parse-server', start: startParseServer, least: { read: 4, save: 2, list: null } },
+  { name: 'better-auth', start: startBetterAuth, least: { read: 5, save: 3, list: 3 } },
+  { name: 'directus', start: startDirectus, least: { read: 12, save: 12, list: 9 } },
 ];
 
 type DatabasePeer = {
@@ -38,7 +40,8 @@ type Measured = { figure: Figure; microsecondsOfCpu: { ours: number; theirs: num
 const { values: options } = parseArgs({ options: { only: { type: 'string' } } });
 const isWanted = (name: string): boolean => options.only === undefined || options.only === name;
 if (isWanted('pocketbase')) {
-  await withProduct({ WEB_CONCURRENCY: String(POCKETBASE_WORKERS) }, comparePocketbase);
+  for (const synchronous of ['NORMAL', 'FULL'] as const)
+    await withProduct({ WEB_CONCURRENCY: String(POCKETBASE_WORKERS) }, (ours) => comparePocketbase(ours, synchronous));
   await withProduct({}, compareCpuWithPocketbase);
 }
 for (const peer of DATABASE_PEERS)
@@ -65,10 +68,11 @@ async function withProduct(
   }
 }
 
-async function comparePocketbase(ours: Ours): Promise<void> {
-  const peer = await startPocketbase(PEOPLE);
+async function comparePocketbase(ours: Ours, synchronous: Synchronous): Promise<void> {
+  const peer = await startPocketbase(PEOPLE, synchronous);
   try {
-    const { read, save, list } = await compareAll(ours, peer, { read: 1.2, save: 1, list: null });
+    const least = { read: 1.2, save: POCKETBASE_SAVES[synchronous], list: null };
+    const { read, save, list } = await compareAll(ours, peer, least);
     const title = `${peer.name}, the product with ${POCKETBASE_WORKERS} workers`;
     printFigures(title, [cpuOfRead(read), read.figure, save.figure, list.figure]);
   } finally {
@@ -78,7 +82,7 @@ async function comparePocketbase(ours: Ours): Promise<void> {
 
 /** One process needs less CPU per request than two workers, because a turn of its event loop serves more requests. */
 async function compareCpuWithPocketbase(ours: Ours): Promise<void> {
-  const peer = await startPocketbase(PEOPLE);
+  const peer = await startPocketbase(PEOPLE, 'NORMAL');
   try {
     const read = await compare('reads of one day', null, ours, peer, readDay, peer.readDay);
     printFigures(`${peer.name}, the product with one process`, [cpuOfRead(read), read.figure]);

@@ -1,9 +1,10 @@
 /**
  * PocketBase (Go, SQLite): builds it with the Go toolchain, and stores the same people, days and logs. Its access rules
- * compare the owner of a row with the caller. SQLite runs with `synchronous=NORMAL`, so a save is not flushed to disk.
+ * compare the owner of a row with the caller. By default SQLite runs with `synchronous=NORMAL`, so a save is not flushed to
+ * disk; with `FULL` it is, as the product's are.
  */
 import { execFile, spawn } from 'node:child_process';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -20,21 +21,47 @@ const ADMIN = { identity: 'admin@example.com', password: 'correct horse battery'
 const OWN_ROWS = 'user = @request.auth.id';
 const run = promisify(execFile);
 
+/** The standard program's connection, whose `synchronous` is the environment's. */
+const PROGRAM = `package main
+
+import (
+	"log"
+	"os"
+
+	"github.com/pocketbase/dbx"
+	"github.com/pocketbase/pocketbase"
+)
+
+func main() {
+	app := pocketbase.NewWithConfig(pocketbase.Config{DBConnect: func(path string) (*dbx.DB, error) {
+		return dbx.Open("sqlite", path+"?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)"+
+			"&_pragma=journal_size_limit(200000000)&_pragma=synchronous("+os.Getenv("SYNCHRONOUS")+")"+
+			"&_pragma=foreign_keys(ON)&_pragma=temp_store(MEMORY)&_pragma=cache_size(-32000)")
+	}})
+	if err := app.Start(); err != nil {
+		log.Fatal(err)
+	}
+}
+`;
+
+export type Synchronous = 'NORMAL' | 'FULL';
+
 /** Needs `go` and a Go module proxy. */
-export async function startPocketbase(count: number): Promise<Peer> {
+export async function startPocketbase(count: number, synchronous: Synchronous): Promise<Peer> {
   const binary = await build();
   const folder = await mkdtemp(join(tmpdir(), 'hustle-forge-pocketbase-'));
-  // By default, PocketBase writes each schema change as a migration beside its program, which the next run would apply.
-  const options = ['--dir', folder, '--migrationsDir', join(folder, 'migrations'), '--automigrate=false'];
-  await run(binary, ['superuser', 'upsert', ADMIN.identity, ADMIN.password, ...options]);
+  const options = ['--dir', folder];
+  const env = { ...process.env, SYNCHRONOUS: synchronous };
+  await run(binary, ['superuser', 'upsert', ADMIN.identity, ADMIN.password, ...options], { env });
   const url = `http://127.0.0.1:${await freePort()}`;
   const child = spawn(binary, ['serve', `--http=${new URL(url).host}`, ...options], {
+    env,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   await waitUntilReady(`${url}/api/health`, child);
   const api = `${url}/api/collections/entries/records`;
   return {
-    name: `PocketBase ${VERSION}`,
+    name: `PocketBase ${VERSION}, synchronous=${synchronous}`,
     url,
     pids: [child.pid!],
     people: await seed(url, count),
@@ -59,15 +86,17 @@ export async function startPocketbase(count: number): Promise<Peer> {
   };
 }
 
-/** Builds the standard server. The build of an earlier run is reused. */
+/** The build of an earlier run is reused. */
 async function build(): Promise<string> {
-  const folder = join(PEERS_FOLDER, `pocketbase-${VERSION}`);
-  await mkdir(folder, { recursive: true });
+  const cwd = join(PEERS_FOLDER, `pocketbase-${VERSION}`);
+  await mkdir(cwd, { recursive: true });
   process.stdout.write(`Building PocketBase ${VERSION}…\n`);
-  await run('go', ['install', `github.com/pocketbase/pocketbase/examples/base@${VERSION}`], {
-    env: { ...process.env, GOBIN: folder },
-  });
-  return join(folder, 'base');
+  await writeFile(join(cwd, 'main.go'), PROGRAM);
+  await writeFile(join(cwd, 'go.mod'), 'module peer\n');
+  await run('go', ['get', `github.com/pocketbase/pocketbase@${VERSION}`], { cwd });
+  await run('go', ['mod', 'tidy'], { cwd });
+  await run('go', ['build', '-o', 'peer', '.'], { cwd });
+  return join(cwd, 'peer');
 }
 
 async function seed(url: string, count: number): Promise<PeerPerson[]> {
