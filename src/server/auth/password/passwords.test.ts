@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import type { Worker } from 'node:worker_threads';
 import { hash as argon2 } from '@node-rs/argon2';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createConcurrencyLimiter } from '#server/load/concurrency-limiter.ts';
@@ -55,6 +57,19 @@ describe('passwords', () => {
     expect(await passwords.isGuessable('tamarind kelp', ['sam.fox@example.com'])).toBe(false);
     const hostile = '()|1!4@8({[3€'.repeat(6).slice(0, 72);
     await Promise.all(Array.from({ length: 20 }, () => passwords.isGuessable(hostile, [])));
+  });
+
+  test('end their thread, with its lists of guessable ones, once it is idle, and the next one starts another', async () => {
+    const threads: Worker[] = [];
+    const collect = (thread: Worker): void => void threads.push(thread);
+    process.on('worker', collect);
+    const idle = createPasswords(undefined, 20);
+    await idle.isGuessable('samfox2024', []);
+    await once(threads[0]!, 'exit');
+    expect(await idle.matches('x', null)).toBe(false);
+    expect(threads).toHaveLength(2);
+    process.off('worker', collect);
+    await idle.close();
   });
 
   test('wait in a bounded queue and are rejected beyond it', async () => {

@@ -27,14 +27,20 @@ export const PASSWORD_LIMITS: Limits = { maxRunning: 2, maxQueued: 38 };
  */
 const DUMMY_HASH = '$argon2id$v=19$m=19456,t=2,p=1$yUdyTzN8sZHup0DdEJzFeA$SqVayViDc+CXbc8ZhE2trnzxWaiYsvDWVsVXvB81Ges';
 
-export function createPasswords(limiter: ConcurrencyLimiter = createConcurrencyLimiter(PASSWORD_LIMITS)): Passwords {
+/** After so long without a password, a thread that holds the lists of guessable ones ends: they take 30 MB. */
+const LISTS_IDLE_MS = 30_000;
+
+export function createPasswords(
+  limiter: ConcurrencyLimiter = createConcurrencyLimiter(PASSWORD_LIMITS),
+  listsIdleMs = LISTS_IDLE_MS,
+): Passwords {
   let thread: PasswordThread | null = null;
 
   const runJob = (job: PasswordJob): Promise<PasswordResult> => runLimited(limiter, () => runInThread(job));
 
   function runInThread(job: PasswordJob): Promise<PasswordResult> {
-    // The first task starts the thread; the next task after a crash starts a new one.
-    if (thread === null || thread.hasEnded) thread = new PasswordThread();
+    // The first task starts the thread; the next task after its end starts a new one.
+    if (thread === null || thread.hasEnded) thread = new PasswordThread(listsIdleMs);
     return thread.runJob(job);
   }
 
@@ -72,13 +78,17 @@ class PasswordThread {
   readonly #worker = new Worker(new URL('password-worker.ts', import.meta.url));
   readonly #pending = new Map<number, PendingTask>();
   #lastId = 0;
+  #hasLists = false;
+  #idleTimer: NodeJS.Timeout | undefined;
 
-  constructor() {
+  constructor(listsIdleMs: number) {
     this.#worker.on('message', (result: PasswordResult) => {
       this.#pending.get(result.id)?.resolve(result);
       this.#pending.delete(result.id);
       // An idle thread must not keep the process alive.
-      if (this.#pending.size === 0) this.#worker.unref();
+      if (this.#pending.size > 0) return;
+      this.#worker.unref();
+      if (this.#hasLists) this.#idleTimer = setTimeout(() => this.#endIdle(), listsIdleMs).unref();
     });
     this.#worker.on('error', (error) => this.#fail(error));
     this.#worker.on('exit', () => this.#fail(new Error('the password thread exited')));
@@ -87,6 +97,8 @@ class PasswordThread {
   runJob(job: PasswordJob): Promise<PasswordResult> {
     this.#lastId += 1;
     const task: PasswordTask = { ...job, id: this.#lastId };
+    clearTimeout(this.#idleTimer);
+    this.#hasLists ||= job.kind === 'estimate';
     return new Promise((resolve, reject) => {
       this.#pending.set(task.id, { resolve, reject });
       this.#worker.ref();
@@ -95,7 +107,13 @@ class PasswordThread {
   }
 
   async end(): Promise<void> {
+    clearTimeout(this.#idleTimer);
     await this.#worker.terminate();
+  }
+
+  #endIdle(): void {
+    this.hasEnded = true;
+    void this.#worker.terminate();
   }
 
   #fail(error: unknown): void {
