@@ -50,6 +50,23 @@ function isAlive(pid: number): boolean {
   }
 }
 
+test('a server without replicas runs the processes that it needs, and no other', async () => {
+  const server = await open();
+  const client = new pg.Client({ connectionString: server.url });
+  await client.connect();
+  // Answers once the launcher of autovacuum has started, which is after the first connection.
+  await expect
+    .poll(async () => {
+      const { rows } = await client.query<{ type: string }>(
+        'select distinct backend_type as type from pg_stat_activity',
+      );
+      return rows.map(({ type }) => type).toSorted();
+    })
+    .toEqual(['autovacuum launcher', 'background writer', 'checkpointer', 'client backend', 'walwriter']);
+  await client.end();
+  await server.close();
+});
+
 describe('a start with a stale lock file', () => {
   test.each([
     ['names a process that has ended', '999999'],

@@ -35,6 +35,6 @@ test('reads the settings of its session, which may override those of the server'
 });
 
 test('the embedded server has fsync, full_page_writes and synchronous_commit on', () => {
-  const settings = serverSettings({ kind: 'socket', port: 5432 });
+  const settings = serverSettings({ kind: 'socket', port: 5432 }, '18.4');
   expect(settings).toMatchObject({ fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' });
 });

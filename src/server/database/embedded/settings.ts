@@ -9,7 +9,8 @@ const CONNECTIONS_PER_WORKER = 18;
 /** `max_connections` for several processes. During a rolling restart one of them exists twice. */
 export const connectionsFor = (workers: number): string => String(MAX_CONNECTIONS + workers * CONNECTIONS_PER_WORKER);
 
-export function serverSettings(endpoint: Endpoint): Record<string, string> {
+/** @param version such as `18.4` */
+export function serverSettings(endpoint: Endpoint, version: string): Record<string, string> {
   return {
     port: String(endpoint.port),
     // Relative to the server's working directory (the cluster): a short path that needs no traversal from `/`.
@@ -18,6 +19,9 @@ export function serverSettings(endpoint: Endpoint): Record<string, string> {
     listen_addresses: endpoint.kind === 'loopback' ? '127.0.0.1' : '',
     max_connections: String(MAX_CONNECTIONS),
     shared_buffers: '64MB',
+    // Four processes fewer: this server has no replicas, and what it reads is in memory.
+    max_logical_replication_workers: '0',
+    ...(Number.parseInt(version, 10) >= 18 && { io_method: 'sync' }),
     // Our statements are short: JIT compilation would cost more than it saves.
     jit: 'off',
     // An acknowledged save is on disk. Set here, because a setting of the command line overrides postgresql.conf.

@@ -37,7 +37,7 @@ export async function superviseServer(
   const binaries = await findBinaries(dataDir, user, existing);
   if (existing === null) await createCluster(dataDir, binaries, user);
   const endpoint = await chooseEndpoint(paths.cluster);
-  const settings = Object.entries({ ...serverSettings(endpoint), ...extra });
+  const settings = Object.entries({ ...serverSettings(endpoint, binaries.version), ...extra });
   const settingFlags = settings.flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 
   let child: ChildProcess | null = null;
