@@ -79,8 +79,8 @@ const PARENT_FIELD = 1;
 /** Linux reports CPU time in hundredths of a second on every architecture that Node supports. */
 const TICKS_PER_SECOND = 100;
 
-/** Returns the CPU seconds that these processes and all their descendants have used so far (Linux). */
-export async function cpuSeconds(roots: readonly number[]): Promise<number> {
+/** The processes below `roots`, and these themselves, with the fields of /proc/PID/stat after the command's name. */
+async function readTree(roots: readonly number[]): Promise<Map<number, number[]>> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
   const stats = new Map<number, number[]>();
   for (const pid of pids) {
@@ -100,7 +100,31 @@ export async function cpuSeconds(roots: readonly number[]): Promise<number> {
       if (roots.includes(at)) return true;
     return false;
   };
+  return new Map([...stats].filter(([pid]) => isWithin(pid)));
+}
+
+/**
+ * The memory of a process and all its descendants, shared pages counted once (PSS), by program: PostgreSQL, and the Node
+ * programs by their file.
+ */
+export async function memoryOf(root: number): Promise<{ total: number; parts: { name: string; megabytes: number }[] }> {
+  const parts = new Map<string, number>();
+  for (const pid of (await readTree([root])).keys()) {
+    const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '');
+    const megabytes = Number(/^Pss:\s+(\d+) kB$/m.exec(rollup)?.[1] ?? 0) / 1024;
+    const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    const name = /postgres/.test(command.split('\0')[0]!)
+      ? 'PostgreSQL'
+      : (/([\w-]+\.(?:mjs|ts))\0/.exec(command)?.[1] ?? 'other');
+    parts.set(name, (parts.get(name) ?? 0) + megabytes);
+  }
+  const total = [...parts.values()].reduce((sum, megabytes) => sum + megabytes, 0);
+  return { total, parts: [...parts].map(([name, megabytes]) => ({ name, megabytes })) };
+}
+
+/** Returns the CPU seconds that these processes and all their descendants have used so far (Linux). */
+export async function cpuSeconds(roots: readonly number[]): Promise<number> {
   let ticks = 0;
-  for (const [pid, fields] of stats) if (isWithin(pid)) for (const field of CPU_FIELDS) ticks += fields[field] ?? 0;
+  for (const fields of (await readTree(roots)).values()) for (const field of CPU_FIELDS) ticks += fields[field] ?? 0;
   return ticks / TICKS_PER_SECOND;
 }

@@ -21,6 +21,7 @@ const BENCHMARKS: Readonly<Record<string, string>> = {
   latency: 'load/latency',
   overload: 'load/overload',
   soak: 'load/soak',
+  small: 'load/small',
   backup: 'backup',
   find: 'find',
   merge: 'merge',
@@ -50,6 +51,7 @@ const ONLY_BY_NAME: ReadonlySet<string> = new Set([
   'plans',
   'overload',
   'soak',
+  'small',
   'pooled',
   'saves',
 ]);
