@@ -864,6 +864,28 @@ create table public.profiles (
   constraint profiles_pkey PRIMARY KEY (id)
 );
 
+create table public.push_subscriptions (
+  user_id uuid not null,
+  id uuid not null default gen_random_uuid(),
+  session_id uuid not null,
+  endpoint text not null,
+  p256dh bytea not null,
+  auth bytea not null,
+  device text not null,
+  renewal_hash bytea not null,
+  created_at timestamp with time zone not null default now(),
+  last_sent_at timestamp with time zone,
+  constraint push_subscriptions_device_length CHECK (((char_length(device) >= 1) AND (char_length(device) <= 100))),
+  constraint push_subscriptions_endpoint_length CHECK (((char_length(endpoint) >= 1) AND (char_length(endpoint) <= 2000))),
+  constraint push_subscriptions_key_length CHECK ((octet_length(p256dh) = 65)),
+  constraint push_subscriptions_renewal_hash CHECK ((octet_length(renewal_hash) = 32)),
+  constraint push_subscriptions_secret_length CHECK ((octet_length(auth) = 16)),
+  constraint push_subscriptions_session_id_fkey FOREIGN KEY (session_id) REFERENCES auth.sessions(id) ON DELETE CASCADE,
+  constraint push_subscriptions_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
+  constraint push_subscriptions_pkey PRIMARY KEY (user_id, id),
+  constraint push_subscriptions_endpoint_key UNIQUE (endpoint)
+);
+
 create table public.reminder_schedule (
   user_id uuid not null,
   kind text not null,
@@ -976,6 +998,7 @@ CREATE INDEX payments_of_user ON public.payments USING btree (user_id, created_a
 CREATE UNIQUE INDEX plan_changes_ended_once ON public.plan_changes USING btree (user_id, payment_id) WHERE (reason = ANY (ARRAY['refund'::text, 'reversal'::text]));
 CREATE UNIQUE INDEX plan_changes_granted_once ON public.plan_changes USING btree (user_id, payment_id) WHERE (reason = 'payment'::text);
 CREATE INDEX profiles_paid_until ON public.profiles USING btree (access_valid_until) WHERE (subscription_plan = 'premium'::text);
+CREATE INDEX push_subscriptions_by_session ON public.push_subscriptions USING btree (session_id);
 CREATE INDEX reminder_schedule_due ON public.reminder_schedule USING btree (due_at);
 CREATE INDEX reviews_newest_first ON public.reviews USING btree (user_id, created_at DESC);
 CREATE INDEX slack_links_of_user ON public.slack_links USING btree (user_id);
@@ -1377,6 +1400,20 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.limit_push_subscriptions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  perform pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('push_subscriptions ' || new.user_id, 0));
+  if (select count(*) from public.push_subscriptions where user_id = new.user_id and endpoint <> new.endpoint) >= 10 then
+    raise exception 'A user can have 10 devices at most. Remove one first' using errcode = 'program_limit_exceeded';
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.make_profile()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1680,6 +1717,7 @@ CREATE TRIGGER only_user_is_erased BEFORE UPDATE ON public.plan_uses FOR EACH RO
 CREATE TRIGGER updated_by_erasure_alone BEFORE UPDATE ON public.plan_uses FOR EACH STATEMENT EXECUTE FUNCTION public.allow_only_erasure();
 CREATE TRIGGER plan_reminders_again AFTER INSERT OR UPDATE ON public.preferences FOR EACH ROW EXECUTE FUNCTION public.plan_reminders_again();
 CREATE TRIGGER touch_profile BEFORE UPDATE ON public.profiles FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.touch_profile();
+CREATE TRIGGER limit_push_subscriptions BEFORE INSERT ON public.push_subscriptions FOR EACH ROW EXECUTE FUNCTION public.limit_push_subscriptions();
 CREATE TRIGGER forget_review AFTER DELETE ON public.reviews FOR EACH ROW EXECUTE FUNCTION public.forget_review();
 CREATE TRIGGER merge_time_off BEFORE INSERT ON public.time_off FOR EACH ROW EXECUTE FUNCTION public.merge_time_off();
 
@@ -1705,6 +1743,7 @@ alter table public.plan_reminders enable row level security, force row level sec
 alter table public.plan_uses enable row level security, force row level security;
 alter table public.preferences enable row level security, force row level security;
 alter table public.profiles enable row level security, force row level security;
+alter table public.push_subscriptions enable row level security, force row level security;
 alter table public.reminder_schedule enable row level security, force row level security;
 alter table public.reviews enable row level security, force row level security;
 alter table public.slack_links enable row level security, force row level security;
@@ -1894,6 +1933,15 @@ create policy user_update_profiles on public.profiles for update to authenticate
   using ((id = ( SELECT auth.uid() AS uid)))
   with check ((id = ( SELECT auth.uid() AS uid)));
 
+create policy reject_delete_by_token on public.push_subscriptions as restrictive for delete to authenticated
+  using ((( SELECT public.token_scopes() AS token_scopes) IS NULL));
+
+create policy user_delete_push_subscriptions on public.push_subscriptions for delete to authenticated
+  using ((user_id = ( SELECT auth.uid() AS uid)));
+
+create policy user_select_push_subscriptions on public.push_subscriptions for select to authenticated
+  using ((user_id = ( SELECT auth.uid() AS uid)));
+
 create policy trigger_insert_reminder_schedule on public.reminder_schedule for insert to hustle_forge
   with check (true);
 
@@ -1946,6 +1994,8 @@ grant delete on public.mail_tokens to service_role;
 grant delete on public.plan_reminders to service_role;
 grant delete on public.preferences to service_role;
 grant delete on public.profiles to service_role;
+grant delete on public.push_subscriptions to authenticated;
+grant delete on public.push_subscriptions to service_role;
 grant delete on public.reminder_schedule to service_role;
 grant delete on public.reviews to authenticated;
 grant delete on public.reviews to service_role;
@@ -1969,6 +2019,7 @@ grant execute on function public.is_server(oid) to public;
 grant execute on function public.keep_payment_facts() to public;
 grant execute on function public.latest_today(timestamp with time zone) to public;
 grant execute on function public.limit_document_links() to public;
+grant execute on function public.limit_push_subscriptions() to public;
 grant execute on function public.merge_time_off() to public;
 grant execute on function public.newest_review() to public;
 grant execute on function public.note_payment_status() to public;
@@ -2005,12 +2056,14 @@ grant insert on public.plan_uses to service_role;
 grant insert on public.preferences to authenticated;
 grant insert on public.preferences to service_role;
 grant insert on public.profiles to service_role;
+grant insert on public.push_subscriptions to service_role;
 grant insert on public.reminder_schedule to service_role;
 grant insert on public.reviews to service_role;
 grant insert on public.slack_links to service_role;
 grant insert on public.time_off to service_role;
 grant select (id, user_id, order_id, amount_minor, currency, country, status, created_at, completed_at) on public.payments to authenticated;
 grant select (user_id, date, id, entry_id, content, written_at, kept_at, replaced_by) on public.entry_versions to authenticated;
+grant select (user_id, id, device, created_at, last_sent_at) on public.push_subscriptions to authenticated;
 grant select (user_id, id, document_id, review_id, created_at, expires_at) on public.document_links to authenticated;
 grant select (user_id, id, kind, date, period_from, period_to, provider, model, score, text, cited, missing_fact, created_at, cited_refs) on public.analyses to authenticated;
 grant select on public.access_tokens to service_role;
@@ -2048,6 +2101,7 @@ grant select on public.preferences to service_role;
 grant select on public.profiles to anon;
 grant select on public.profiles to authenticated;
 grant select on public.profiles to service_role;
+grant select on public.push_subscriptions to service_role;
 grant select on public.reminder_schedule to service_role;
 grant select on public.reviews to authenticated;
 grant select on public.reviews to service_role;
@@ -2071,5 +2125,6 @@ grant update on public.payments to service_role;
 grant update on public.preferences to authenticated;
 grant update on public.preferences to service_role;
 grant update on public.profiles to service_role;
+grant update on public.push_subscriptions to service_role;
 grant update on public.reminder_schedule to service_role;
 grant update on public.slack_links to service_role;

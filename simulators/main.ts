@@ -13,6 +13,7 @@ import { startMailbox } from './mailbox.ts';
 import { originGuard, serveApp, type HostEnv } from './host.ts';
 import { readFont, renderIndexPage, SANDBOX_STYLES } from './page.ts';
 import { createPaypalApp } from './paypal/server.ts';
+import { createPushApp, pushSettingsAt } from './push/server.ts';
 import { createSamlApp } from './saml/server.ts';
 import { createSlackApp, SLACK_SETTINGS } from './slack/server.ts';
 import { createSmsApp, smsSettingsAt } from './sms/server.ts';
@@ -47,6 +48,8 @@ const model = createModelApp(MODEL_PATH);
 model.control.pace(MODEL_PACE_MS);
 const sms = createSmsApp();
 const identity = createIdentityApp();
+let httpUrl = '';
+const push = createPushApp(() => httpUrl);
 
 const app = new Hono<HostEnv>();
 app.use(originGuard);
@@ -66,11 +69,12 @@ app.route('/', identity.app);
 if (saml !== null) app.route('/', saml.app);
 app.route('/', createCaptchaApp().app);
 app.route('/', wallets);
+app.route('/', push.app);
 if (publicUrl !== undefined) app.route('/', createSlackApp(publicUrl));
 app.route(MODEL_PATH, model.app);
 app.all('/sandbox/*', async (context) => (await mailbox.handle(context.req.raw)) ?? context.notFound());
 
-const { url: httpUrl } = await serveApp(app);
+httpUrl = (await serveApp(app)).url;
 process.send?.({
   SANDBOX_URL: httpUrl,
   SMTP_URL: mailbox.smtpUrl,
@@ -85,6 +89,7 @@ process.send?.({
   ...replies?.settings,
   ...WALLET_SETTINGS,
   ...SLACK_SETTINGS,
+  ...pushSettingsAt(httpUrl),
 });
 
 // Ctrl-C signals the whole process group, but the server may still send mail while it shuts down.

@@ -47,6 +47,7 @@ export const renderIndexPage = (): string =>
     `<p>The sandbox simulates external services. Nothing leaves this machine. Here you see what the services received.</p>
 <ul class="places">
 <li><a href="/sandbox/mail">Mail</a><span>Every message the journal has sent, with its links and codes; reply to a reminder</span></li>
+<li><a href="/sandbox/push">Notifications</a><span>Every push message the journal has sent, decrypted as by a browser</span></li>
 <li><a href="/sandbox/sms">Texts</a><span>Every text message the journal has sent, with its code</span></li>
 <li><a href="/sandbox/payments">Payments</a><span>Every order at PayPal, with actions for the payer and the bank</span></li>
 <li><a href="/login">Google and GitHub</a><span>Simulated accounts to choose from when you sign in</span></li>

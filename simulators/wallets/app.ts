@@ -15,7 +15,10 @@ import * as PersonalMessage from 'ox/PersonalMessage';
 import * as Secp256k1 from 'ox/Secp256k1';
 import * as Signature from 'ox/Signature';
 
-const PAGE_SCRIPT = readFileSync(join(import.meta.dirname, 'page-script.js'), 'utf8');
+/** What the sandbox puts into the product's pages: the wallets, and the push service of the browser. */
+const PAGE_SCRIPT = ['page-script.js', '../push/page-script.js']
+  .map((file) => readFileSync(join(import.meta.dirname, file), 'utf8'))
+  .join('\n');
 
 /** Settings for the product. */
 export const WALLET_SETTINGS = { AUTH_ETHEREUM: 'on', AUTH_SOLANA: 'on' } as const;

@@ -11,6 +11,7 @@ export type ClientConfig = {
     mail: boolean;
     /** A reply to the reminder becomes the log. */
     mailReplies: boolean;
+    push: boolean;
     sandbox: boolean;
     /** False removes the service worker of this browser. */
     serviceWorker: boolean;

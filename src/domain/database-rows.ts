@@ -2,7 +2,7 @@
  * Written by `npm run schema` from the migrations, never edited: the rows of all tables and views as the server reads them.
  * A view's columns count as not null. A check of a list of texts is a union.
  */
-// 47e653949009567a2bbe8b995b4eec8836787e159eca16f002b88f1d0b5d78ee
+// 079fdb1b9c46ef324fae0f41e94cf5bb695d1eab36482d80923aff04b145ac4d
 import type { Day } from './day/day.ts';
 
 export type Rows = {
@@ -463,6 +463,18 @@ export type Rows = {
     created_at: Date;
     updated_at: Date;
   };
+  push_subscriptions: {
+    user_id: string;
+    id: string;
+    session_id: string;
+    endpoint: string;
+    p256dh: Uint8Array;
+    auth: Uint8Array;
+    device: string;
+    renewal_hash: Uint8Array;
+    created_at: Date;
+    last_sent_at: Date | null;
+  };
   reminder_schedule: {
     user_id: string;
     kind: 'reminder' | 'digest';
@@ -548,6 +560,7 @@ export type DefaultColumns = {
   plan_uses: 'used_at';
   preferences: 'workdays' | 'remind_by_mail' | 'remind_by_push' | 'digest' | 'digest_review' | 'day_ends_at' | 'prompts';
   profiles: 'subscription_plan' | 'ai_consent' | 'created_at' | 'updated_at';
+  push_subscriptions: 'id' | 'created_at';
   reviews: 'id' | 'created_at';
   slack_links: 'created_at';
   time_off: 'id' | 'created_at';
@@ -758,6 +771,17 @@ export const READABLE_TABLES = {
     },
     key: ['id'],
     defaults: { ai_consent: 'false' },
+  },
+  push_subscriptions: {
+    columns: {
+      user_id: 'uuid',
+      id: 'uuid',
+      device: 'text',
+      created_at: 'timestamptz',
+      last_sent_at: 'timestamptz',
+    },
+    key: ['user_id', 'id'],
+    defaults: {},
   },
   reviews: {
     columns: {

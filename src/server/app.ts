@@ -37,6 +37,8 @@ import type { Logger } from './log.ts';
 import type { Mailer } from './mail/mailer.ts';
 import type { Payments } from './payments/payments.ts';
 import { webhookRoutes } from './payments/webhook.ts';
+import type { Push } from './push/push.ts';
+import { renewRoute } from './push/renew-route.ts';
 import { pageRoutes, type Site } from './site/pages.ts';
 import type { SmsSender } from './sms-sender.ts';
 
@@ -67,6 +69,8 @@ export type Deps = {
   writeQuota: WriteQuota;
   /** Null when no mail is received. */
   inbound: Inbound | null;
+  /** Null where push messages are off. */
+  push: Push | null;
   site: Site;
 };
 
@@ -106,6 +110,7 @@ export function createApp(deps: Deps): Hono<AppEnv> {
 
   app.use('/evening/*', limitBody(MAIL_PAGE_BODY_BYTES));
   app.use('/unsubscribe/*', limitBody(MAIL_PAGE_BODY_BYTES));
+  if (deps.push !== null) app.route('/push', renewRoute({ ...deps, push: deps.push }));
   app.route('/', mailPageRoutes({ ...deps, ...deps.reminders }));
 
   if (config.sandbox.url !== null) {

@@ -38,6 +38,7 @@ import { observeDatabase } from './metrics/events.ts';
 import { registerBackupAge, registerLoad, registerProcessMetrics, registerServiceState } from './metrics/process.ts';
 import { createProviderNames, registerProviderRequests } from './metrics/provider-requests.ts';
 import { mergeMetrics, type WorkerMetrics } from './metrics/worker-metrics.ts';
+import { createPush } from './push/push.ts';
 import { createPayments } from './payments/payments.ts';
 import { clientConfig } from './site/client-config.ts';
 import { loadSite } from './site/pages.ts';
@@ -119,6 +120,13 @@ export async function serve({ config, clock, log, ...options }: ServeDeps): Prom
       writeQuota,
       authenticate: createAuthenticator(inboundSettings.dnsServers, inboundSettings.domain),
     });
+  const push =
+    config.push &&
+    (await createPush({
+      settings: config.push,
+      ...{ config, database, clock, log },
+      secret: signingKeys.deriveSecret('push'),
+    }));
   const scheduled = listJobs({
     config,
     database,
@@ -128,6 +136,7 @@ export async function serve({ config, clock, log, ...options }: ServeDeps): Prom
     payments,
     knownDevicesKey: signingKeys.deriveSecret('known-devices'),
     reminders,
+    push,
     coach,
   });
   const jobs: Jobs = createJobs({
@@ -151,6 +160,7 @@ export async function serve({ config, clock, log, ...options }: ServeDeps): Prom
     reminders,
     writeQuota,
     inbound,
+    push,
     changeStreams,
     signingKeys,
     samlKey: auth.samlKeyFile === null ? null : await loadSamlKey(auth.samlKeyFile),

@@ -1,4 +1,5 @@
 /** Compares docs/api/openapi.yaml with the app's routes, the database's grants and responses of a running server. */
+import { createECDH } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -577,6 +578,27 @@ describe('responses match the document', () => {
       await call(410, 'GET', path);
       await call(410, 'POST', path, { body: '' });
     }
+  });
+
+  test('devices', async () => {
+    const { ben: as } = world;
+    const path = '/rest/v1/push_subscriptions';
+    const subscribe = (status: number, body: unknown, asked: Person | null = as) =>
+      call(status, 'POST', '/functions/v1/push-subscription', { as: asked, body });
+    await subscribe(401, {}, null);
+    await subscribe(200, {});
+    await subscribe(400, { subscription: {} });
+    const browser = createECDH('prime256v1');
+    const keys = { p256dh: browser.generateKeys('base64url'), auth: Buffer.alloc(16).toString('base64url') };
+    const subscription = { endpoint: 'https://fcm.googleapis.com/fcm/send/a', keys };
+    await subscribe(403, { subscription: { ...subscription, endpoint: 'https://127.0.0.1/' } });
+    const { renewalToken: token } = (await subscribe(200, { subscription })) as { renewalToken: string };
+    await call(200, 'POST', '/push/renew', { body: { token, subscription } });
+    await call(400, 'POST', '/push/renew', { body: { token } });
+    await call(410, 'POST', '/push/renew', { body: { token: 'x', subscription } });
+    expect(await call(200, 'GET', path, { as })).toHaveLength(1);
+    await call(204, 'DELETE', `${path}?user_id=eq.${as.id}`, { as });
+    expect(await call(200, 'GET', path, { as })).toEqual([]);
   });
 
   test('time off', async () => {

@@ -114,6 +114,7 @@ const TABLES = {
   },
   access_tokens: { writable: [], ownRow: `user_id = '${PEOPLE.premium.id}'` },
   connect_requests: { writable: [], ownRow: 'true' },
+  push_subscriptions: { writable: [], ownRow: `user_id = '${PEOPLE.premium.id}'` },
   slack_links: { writable: [], ownRow: `user_id = '${PEOPLE.premium.id}'` },
   time_off: {
     writable: [],

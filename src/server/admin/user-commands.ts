@@ -141,6 +141,7 @@ const TABLES: readonly (readonly [name: string, table: string, key: string, secr
   ['preferences', 'public.preferences', 'user_id', []],
   ['time_off', 'public.time_off', 'user_id', []],
   ['access_tokens', 'public.access_tokens', 'user_id', ['token_hash']],
+  ['push_subscriptions', 'public.push_subscriptions', 'user_id', ['endpoint', 'p256dh', 'auth', 'renewal_hash']],
   ['payments', 'public.payments', 'user_id', []],
   ['plan_changes', 'public.plan_changes', 'user_id', []],
 ];

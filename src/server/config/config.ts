@@ -21,6 +21,7 @@ import {
 } from './provider-settings.ts';
 import { readAuthSettings, type AuthSettings } from './auth-settings.ts';
 import { readDatabaseSettings, type DatabaseSettings } from './database-settings.ts';
+import { readPushSettings, type PushSettings } from './push-services.ts';
 import { isLoopback, isPrivateNetworkHost } from './private-network.ts';
 import { Secret } from './secret.ts';
 import { SettingsReader } from './settings-reader.ts';
@@ -51,6 +52,8 @@ export type Config = DatabaseSettings & {
   /** null: payments are off. */
   readonly paypal: PaypalSettings | null;
   readonly slack: SlackSettings | null;
+  /** null: no reminders by push message. */
+  readonly push: PushSettings | null;
   /** Two-letter codes of countries whose residents cannot pay; the upgrade dialog says so. */
   readonly paymentBlockedCountries: readonly string[];
   /** null: there is no coach. */
@@ -130,6 +133,7 @@ export function inspectConfig(env: Environment = process.env): { config: Config;
     inbound: readInboundSettings(settings),
     paypal: readPaypalSettings(settings, isProduction),
     slack: readSlackSettings(settings),
+    push: readPushSettings(settings, isProduction),
     paymentBlockedCountries: readBlockedCountries(settings),
     coach: readCoachSettings(settings, isProduction),
     apiUrl: settings.url('API_URL', 'https://project.supabase.co', null) ?? '',

@@ -105,6 +105,7 @@ export const EXPOSED_TABLES: ReadonlyMap<string, ExposedTable> = new Map([
   table('plan_changes'),
   table('preferences'),
   table('profiles', { user: 'id' }),
+  table('push_subscriptions'),
   table('time_off'),
   table('reviews', { longTexts: ['text'] }),
 ]);

@@ -27,6 +27,7 @@ import { streamFeedback, streamReview } from './coach-functions.ts';
 import { createLink } from './create-link.ts';
 import { findEntries } from './find-entries.ts';
 import { importEntries } from './import-entries.ts';
+import { pushSubscription } from './push-subscription.ts';
 import { readDays } from './read-days.ts';
 import { captureOrder, createOrder } from './payment-functions.ts';
 import { sendReminderNow } from './send-reminder.ts';
@@ -43,6 +44,7 @@ import type { ChangeStreams } from '../live/change-streams.ts';
 import type { Limiters } from '../load/limiters.ts';
 import { BusyError } from '../load/request-context.ts';
 import type { Logger } from '../log.ts';
+import type { Push } from '../push/push.ts';
 import type { Payments } from '../payments/payments.ts';
 import { isCallerPremium, recordPlanUse } from '../plans/caller-plan.ts';
 
@@ -51,6 +53,8 @@ const PATH = '/functions/v1/';
 type FunctionDeps = {
   reminders: ReminderWriter;
   mailer: Mailer;
+  /** Null where push messages are off. */
+  push: Push | null;
   writeQuota: WriteQuota;
   config: Pick<Config, 'publishableKey' | 'publicUrl' | 'auth'>;
   database: Database;
@@ -85,6 +89,7 @@ export const listFunctions = (deps: FunctionDeps): ReadonlyMap<string, ServerFun
     ['changes', streamChanges(deps)],
     ['ai-feedback', streamFeedback(deps)],
     ['trend-analysis', streamReview(deps)],
+    ['push-subscription', pushSubscription(deps)],
     ['send-reminder', sendReminderNow({ ...deps.reminders, ...deps })],
     ['year-summary', summarizeYear(deps)],
   ]);

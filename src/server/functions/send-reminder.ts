@@ -1,5 +1,5 @@
 /**
- * `send-reminder` {}: mails the caller the reminder of today at once, so that one sees what the evening brings before the
+ * `send-reminder` {}: sends the caller the reminder of today at once, by mail and to the devices, so that one sees what the evening brings before the
  * evening. Changes nothing of the schedule.
  *
  * Threat: a stolen session floods the owner's mailbox. The mail goes to the proven address of the account alone, three times
@@ -8,6 +8,7 @@
 import type { Context } from 'hono';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { currentDay, type DayEnd } from '#domain/day/current-day.ts';
+import type { SentReminder } from '#domain/habit/push-message.ts';
 import { isTimeZone } from '#domain/habit/preferences.ts';
 import type { Database } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
@@ -15,8 +16,9 @@ import type { SignedInCaller } from '../http/authenticate.ts';
 import { rateLimitStore } from '../http/rate-limit-store.ts';
 import { MailDeferred, MailRejected, type Mailer } from '../mail/mailer.ts';
 import { createMailToken, storeMailTokens } from '../habit/mail-tokens.ts';
+import type { Push } from '../push/push.ts';
 import { FunctionError } from './wire.ts';
-import { readContexts, writeReminder, type ReminderWriter } from '../habit/send-reminders.ts';
+import { questionOf, readContexts, writeReminder, type ReminderWriter } from '../habit/send-reminders.ts';
 
 const MAX_PER_HOUR = 3;
 
@@ -24,10 +26,11 @@ export type SendNowDeps = ReminderWriter & {
   config: { auth: { rateLimits: boolean } };
   database: Database;
   mailer: Pick<Mailer, 'deliver' | 'isSetUp'>;
+  push: Pick<Push, 'remind'> | null;
 };
 
 export function sendReminderNow(deps: SendNowDeps) {
-  const { database, clock, mailer, replyAddress } = deps;
+  const { database, clock, mailer, push, replyAddress } = deps;
   const limiter = new RateLimiterPostgres({
     ...rateLimitStore(database),
     keyPrefix: 'reminder-now',
@@ -47,17 +50,27 @@ export function sendReminderNow(deps: SendNowDeps) {
   }
 
   return async function sendNow(context: Context<AppEnv>, { userId }: SignedInCaller): Promise<Response> {
-    if (!mailer.isSetUp) throw new FunctionError(503, 'This server sends no mail.');
     const service = database.asService('send a reminder at once');
     const now = clock.now();
-    const { rows } = await service.statement<{ timeZone: string | null; dayEndsAt: DayEnd; hasPrompts: boolean }>(
-      'select time_zone as "timeZone", day_ends_at as "dayEndsAt", prompts as "hasPrompts" from public.preferences where user_id = $1',
+    const { rows } = await service.statement<{
+      timeZone: string | null;
+      dayEndsAt: DayEnd;
+      hasPrompts: boolean;
+      byMail: boolean;
+    }>(
+      'select time_zone as "timeZone", day_ends_at as "dayEndsAt", prompts as "hasPrompts", remind_by_mail as "byMail" from public.preferences where user_id = $1',
       [userId],
     );
-    const { timeZone = null, dayEndsAt = 0, hasPrompts = false } = rows[0] ?? {};
+    const { timeZone = null, dayEndsAt = 0, hasPrompts = false, byMail = false } = rows[0] ?? {};
     const day = currentDay(now, timeZone !== null && isTimeZone(timeZone) ? timeZone : null, dayEndsAt);
     const recipient = (await readContexts(service, [{ userId, day }], now)).get(userId);
-    if (!recipient) throw new FunctionError(403, 'Confirm your email address in your profile first.');
+    const isPushed = push !== null && recipient?.hasDevice === true;
+    // Whoever chose the devices alone gets no mail.
+    const email = mailer.isSetUp && (byMail || !isPushed) ? (recipient?.email ?? null) : null;
+    if (!recipient || (email === null && !isPushed))
+      throw mailer.isSetUp
+        ? new FunctionError(403, 'Confirm your email address in your profile first.')
+        : new FunctionError(503, 'This server sends no mail.');
     const retryAfterSeconds = await waitSeconds(userId);
     if (retryAfterSeconds > 0) {
       throw new FunctionError(429, `You can get ${MAX_PER_HOUR} in an hour. Please try again later.`, {
@@ -65,18 +78,27 @@ export function sendReminderNow(deps: SendNowDeps) {
       });
     }
     const tap = createMailToken(userId);
-    const reply = replyAddress === null ? null : createMailToken(userId);
+    const reply = email === null || replyAddress === null ? null : createMailToken(userId);
     await storeMailTokens(service, {
       day,
       now,
       tokens: [{ token: tap, purpose: 'tap' }, ...(reply ? [{ token: reply, purpose: 'reply' as const }] : [])],
     });
+    const message = { day, prompt: questionOf(day, hasPrompts), tap: tap.text };
+    const devices = isPushed ? (await push.remind(userId, message)).shown : 0;
+    if (email === null && devices === 0)
+      throw new FunctionError(503, 'The notification could not be sent. Please try again later.');
     try {
-      await mailer.deliver(writeReminder(deps, { recipient, day, hasPrompts, last: recipient.last, tap, reply }));
+      if (email !== null) {
+        const { last } = recipient;
+        await mailer.deliver(
+          writeReminder(deps, { recipient: { ...recipient, email }, day, hasPrompts, last, tap, reply }),
+        );
+      }
     } catch (error) {
       if (!(error instanceof MailDeferred || error instanceof MailRejected)) throw error;
       throw new FunctionError(503, 'The mail could not be sent. Please try again later.');
     }
-    return context.json({ success: true });
+    return context.json({ success: true, email, devices } satisfies SentReminder & { success: true });
   };
 }

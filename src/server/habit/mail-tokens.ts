@@ -27,7 +27,7 @@ export function createMailToken(userId: string): MailToken {
 }
 
 /** Null for a text that is no token. Whether it is valid is known by `findMailToken` alone. */
-function parseMailToken(text: string): Omit<MailToken, 'text'> | null {
+export function parseMailToken(text: string): Omit<MailToken, 'text'> | null {
   const bytes = decode(text, ID_BYTES + SECRET_BYTES);
   return bytes && { userId: idOf(bytes), hash: hash('sha256', bytes, 'buffer') };
 }

@@ -137,9 +137,15 @@ const RELEASE = `
   update public.reminder_schedule set sent_day = $3, due_at = $4, day = $5, leased_until = $6
    where user_id = $1 and kind = $2 and sent_day = $5::date and due_at = $7 and lease is null`;
 
-/** For a mail that has certainly not arrived: it is tried again in some minutes, and as late as any. */
-export async function releaseMark(service: AsService, kind: DueKind, { row, next }: Sending, now: Date): Promise<void> {
-  const retryAt = new Date(now.getTime() + RETRY_MS);
+/** For what has certainly not arrived: it is tried again in some minutes, and as late as any. */
+export async function releaseMark(
+  service: AsService,
+  kind: DueKind,
+  { row, next }: Sending,
+  now: Date,
+  waitMs = 0,
+): Promise<void> {
+  const retryAt = new Date(now.getTime() + Math.max(RETRY_MS, waitMs));
   await service.statement(RELEASE, [
     row.userId,
     kind,
@@ -151,16 +157,16 @@ export async function releaseMark(service: AsService, kind: DueKind, { row, next
   ]);
 }
 
-/** What a mail to a user needs to know. */
-export type Recipient = { userId: string; email: string; isPremium: boolean; hasConsent: boolean };
+/** What is sent to a user. `email` is null without a proven address: then no mail is sent. */
+export type Recipient = { userId: string; email: string | null; isPremium: boolean; hasConsent: boolean };
 
-/** The accounts that mail may go to: with a proven address, and neither banned nor about to be deleted. */
+/** The accounts that are reminded: neither banned nor about to be deleted. */
 export const RECIPIENTS = `
-  select users.id as "userId", email,
+  select users.id as "userId", case when email_confirmed_at is not null then email end as email,
          coalesce(subscription_plan = 'premium' and (access_valid_until is null or access_valid_until >= public.earliest_today()), false) as "isPremium",
          coalesce(ai_consent, false) as "hasConsent"
     from unnest($1::uuid[]) as asked (user_id)
          join auth.users on users.id = asked.user_id
          left join public.profiles on profiles.id = asked.user_id
-   where email is not null and email_confirmed_at is not null and deleted_at is null and deletion_due_at is null
+   where deleted_at is null and deletion_due_at is null
      and (banned_until is null or banned_until <= $2)`;

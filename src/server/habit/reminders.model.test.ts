@@ -146,6 +146,7 @@ test(
         config: { publicUrl: 'https://journal.example.com' },
         ...{ database, log: createLog('silent'), clock: { now: () => now } },
         mailer: {
+          isSetUp: true,
           async deliverBulk(message: MailMessage) {
             step();
             await deliver(message);

@@ -31,7 +31,7 @@ const runAt = async (time: string) => {
       database: db.database,
       log: createLog('silent'),
       clock: { now: () => now },
-      mailer: { deliverBulk: async (message) => void sent.push(message) },
+      mailer: { isSetUp: true, deliverBulk: async (message) => void sent.push(message) },
       unsubscribeSecret: Buffer.alloc(32, 7),
       coach,
     },

@@ -42,7 +42,7 @@ export async function sendDigests(deps: DigestDeps, signal: AbortSignal): Promis
       timeOf: digestTime,
       tokensOf: () => [],
       readContexts: (days, now) => readByUser(service, READ_WEEKS, days, now),
-      isWanted: ({ logs }) => logs.length > 0,
+      isWanted: ({ email, logs }) => email !== null && logs.length > 0,
       sendOne: (claim, ready) => sendOne(deps, service, { claim, ready, signal }, counts),
     },
     counts,
@@ -148,7 +148,8 @@ function writeDigest(
   const split = review === null ? null : splitReview(review);
   const wins: DayText[] = split !== null && split.wins.length > 0 ? split.wins : firstLines(logs);
   return digestMail({
-    to: email,
+    // `isWanted`
+    to: email!,
     from,
     until: day,
     workdays: workdaysText(accounted),

@@ -44,9 +44,9 @@ type DueMail<Context> = {
   timeOf: (preferences: Preferences) => WeeklyTime | null;
   /** Tokens that the mark stores; null for a row that has no way to be sent. */
   tokensOf: (row: ClaimedRow) => Sending['tokens'] | null;
-  /** By user. Accounts that mail may not go to are left out. */
+  /** By user. Accounts that nothing may be sent to are left out. */
   readContexts: (days: readonly UserDay[], now: Date) => Promise<ReadonlyMap<string, Context>>;
-  isWanted: (context: Context) => boolean;
+  isWanted: (context: Context, preferences: Preferences) => boolean;
   /** False if the mail server has certainly not taken the mail. */
   sendOne: (claim: Claim, ready: Ready<Context>) => Promise<boolean>;
 };
@@ -127,9 +127,9 @@ async function sortClaimed<Context>(
   );
   const ready: Ready<Context>[] = [];
   for (const sending of timely) {
-    const { userId } = sending.row;
+    const { userId, preferences } = sending.row;
     const context = contexts.get(userId);
-    if (context && mail.isWanted(context)) {
+    if (context && mail.isWanted(context, preferences)) {
       ready.push({ sending, context });
       continue;
     }

@@ -35,7 +35,7 @@ const run = (options: Partial<ReminderDeps> = {}) =>
       database: db.database,
       log: createLog('debug', { write: (line: string) => void lines.push(line) }),
       clock: { now: () => now },
-      mailer: { deliverBulk: (message) => deliver(message) },
+      mailer: { isSetUp: true, deliverBulk: (message) => deliver(message) },
       unsubscribeSecret: Buffer.alloc(32, 7),
       replyAddress: null,
       push: null,

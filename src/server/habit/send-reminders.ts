@@ -1,7 +1,9 @@
 /** Sends the evening reminders that are due (docs/specification/habit.md 2). */
 import type { Day } from '#domain/day/day.ts';
+import type { Preferences } from '#domain/habit/preferences.ts';
 import { logLines } from '#domain/export/log-lines.ts';
 import { promptOf } from '#domain/habit/prompts.ts';
+import type { PushMessage } from '#domain/habit/push-message.ts';
 import { reminderTime } from '#domain/habit/reminder-time.ts';
 import { QUICK_ENTRIES } from '#domain/log/quick-entries.ts';
 import { dayPath, ROUTES } from '#domain/routes.ts';
@@ -13,7 +15,7 @@ import { reminderMail } from '../mail/habit-emails.ts';
 import type { MailMessage } from '../mail/email-template.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import { createMailToken, signUnsubscription, type MailToken, type TokenPurpose } from './mail-tokens.ts';
-import { RECIPIENTS, type Claim, type Recipient } from './reminder-schedule.ts';
+import { RECIPIENTS, releaseMark, type Claim, type Recipient } from './reminder-schedule.ts';
 import { deliverMarked, readByUser, sendDue, unsubscribePath, type Ready, type UserDay } from './send-due.ts';
 
 /** What the text of a reminder needs. */
@@ -26,18 +28,29 @@ export type ReminderWriter = {
   replyAddress: ((token: string) => string) | null;
 };
 
+/** Shows a reminder on all devices of a user. */
+export type RemindOnDevices = (
+  userId: string,
+  message: PushMessage,
+) => Promise<{
+  /** Devices whose push service has taken the message, or may have. */
+  shown: number;
+  /** Set if certainly no device has got it and one may get it later. */
+  retryAfterMs: number | null;
+}>;
+
 export type ReminderDeps = ReminderWriter & {
   database: Database;
   log: Logger;
-  mailer: Pick<Mailer, 'deliverBulk'>;
-  /** Shows a reminder on the user's devices; null where push messages are not set up. */
-  push: ((reminder: { userId: string; day: Day; prompt: string; tapToken: string }) => Promise<void>) | null;
+  mailer: Pick<Mailer, 'deliverBulk' | 'isSetUp'>;
+  /** Null where push messages are off. */
+  push: { remind: RemindOnDevices } | null;
 };
 
 export type SendCounts = { mailed: number; pushed: number; planned: number; skipped: number; dropped: number };
 
-/** The question of the mail; with prompts the one that the page of the day asks too (docs/specification/time-off.md 3). */
-const questionOf = (day: Day, hasPrompts: boolean): string => (hasPrompts ? promptOf(day) : REMINDER_PROMPT);
+/** The question of a reminder; with prompts the one that the page of the day asks too (docs/specification/time-off.md 3). */
+export const questionOf = (day: Day, hasPrompts: boolean): string => (hasPrompts ? promptOf(day) : REMINDER_PROMPT);
 /** A reply quotes it (`inbound/reply-text.ts`). */
 export const REMINDER_PROMPT = 'What did you get done today?';
 
@@ -53,14 +66,15 @@ export async function sendReminders(deps: ReminderDeps, signal: AbortSignal): Pr
       isMarkedAhead: true,
       timeOf: reminderTime,
       tokensOf: ({ userId, preferences }) => {
-        const hasChannel = preferences.remind_by_mail || (preferences.remind_by_push && deps.push !== null);
-        if (!hasChannel) return null;
         const purposes: TokenPurpose[] =
           preferences.remind_by_mail && deps.replyAddress !== null ? ['tap', 'reply'] : ['tap'];
         return purposes.map((purpose) => ({ token: createMailToken(userId), purpose }));
       },
       readContexts: (days, now) => readContexts(service, days, now),
-      isWanted: ({ needsNone }) => !needsNone,
+      isWanted(context, preferences) {
+        const { byMail, byPush } = channelsOf(deps, context, preferences);
+        return !context.needsNone && (byMail || byPush);
+      },
       sendOne: (claim, ready) => sendOne(deps, service, claim, ready, counts),
     },
     counts,
@@ -79,6 +93,7 @@ const READ_CONTEXTS = `
   select recipients.*,
          exists (select from public.entries where user_id = due.user_id and date = due.day and content_text <> '')
            or exists (select from public.time_off where user_id = due.user_id and due.day between first_day and last_day) as "needsNone",
+         exists (select from public.push_subscriptions where user_id = due.user_id) as "hasDevice",
          (select json_build_object('day', date, 'content', left(content, ${LAST_LOG_CHARS})) from public.entries
            where user_id = due.user_id and date < due.day and content_text <> ''
              and (date >= public.first_free_day() or recipients."isPremium")
@@ -86,9 +101,14 @@ const READ_CONTEXTS = `
     from recipients join unnest($1::uuid[], $3::date[]) as due (user_id, day) on due.user_id = recipients."userId"`;
 
 /** `needsNone`: the day has words, or it is a day off. */
-type Context = Recipient & { needsNone: boolean; last: LastLog };
+type Context = Recipient & { needsNone: boolean; hasDevice: boolean; last: LastLog };
 
-/** Accounts that mail may not go to are left out. */
+const channelsOf = ({ mailer, push }: ReminderDeps, { email, hasDevice }: Context, preferences: Preferences) => ({
+  byMail: preferences.remind_by_mail && mailer.isSetUp && email !== null,
+  byPush: preferences.remind_by_push && push !== null && hasDevice,
+});
+
+/** Accounts that nothing may be sent to are left out. */
 export const readContexts = (
   service: AsService,
   days: readonly UserDay[],
@@ -103,27 +123,29 @@ async function sendOne(
   { sending, context }: Ready<Context>,
   counts: SendCounts,
 ): Promise<boolean> {
-  const { log, push } = deps;
+  const { clock, log, push } = deps;
   const { row, tokens } = sending;
-  const { remind_by_mail: byMail, remind_by_push: byPush, prompts: hasPrompts } = row.preferences;
+  const { byMail, byPush } = channelsOf(deps, context, row.preferences);
+  const { prompts: hasPrompts } = row.preferences;
   const tap = tokens.find(({ purpose }) => purpose === 'tap')!.token;
   const reply = tokens.find(({ purpose }) => purpose === 'reply')?.token ?? null;
   let isPushed = false;
   if (byPush && push !== null) {
-    isPushed = await push({
-      userId: row.userId,
-      day: row.day,
-      prompt: questionOf(row.day, hasPrompts),
-      tapToken: tap.text,
-    }).then(
-      () => true,
-      (error: unknown) => (log.warn({ err: error, user: row.userId }, 'a reminder was not pushed'), false),
-    );
+    const message = { day: row.day, prompt: questionOf(row.day, hasPrompts), tap: tap.text };
+    const { shown, retryAfterMs } = await push.remind(row.userId, message).catch((error: unknown) => {
+      log.warn({ err: error, user: row.userId }, 'a reminder was not pushed');
+      // It may have been: it is not tried again.
+      return { shown: 1, retryAfterMs: null };
+    });
+    isPushed = shown > 0;
     if (isPushed) counts.pushed += 1;
+    // A push service that is down does not end the run, as a mail server does: the others are not.
+    if (!byMail && retryAfterMs !== null) await releaseMark(service, claim.kind, sending, clock.now(), retryAfterMs);
   }
   if (!byMail) return true;
   const message = writeReminder(deps, {
-    ...{ recipient: context, day: row.day, hasPrompts, last: context.last },
+    // `channelsOf`
+    ...{ recipient: { ...context, email: context.email! }, day: row.day, hasPrompts, last: context.last },
     ...{ tap, reply },
   });
   const outcome = await deliverMarked(deps, service, claim, { sending, message, isShown: isPushed });
@@ -145,7 +167,7 @@ export function writeReminder(
     tap,
     reply,
   }: {
-    recipient: Recipient;
+    recipient: Recipient & { email: string };
     day: Day;
     hasPrompts: boolean;
     last: LastLog;
@@ -154,10 +176,10 @@ export function writeReminder(
   },
 ): MailMessage {
   const { publicUrl } = config;
-  const { userId, email } = recipient;
+  const { userId } = recipient;
   const unsubscription = { userId, kind: 'reminder' as const, sentAt: clock.now() };
   return reminderMail({
-    to: email,
+    to: recipient.email,
     day,
     prompt: questionOf(day, hasPrompts),
     writeLink: publicUrl + dayPath(day),

@@ -19,6 +19,7 @@ import { sendDigests } from '../habit/send-digests.ts';
 import { sendReminders as sendEveningReminders, type ReminderWriter } from '../habit/send-reminders.ts';
 import type { Logger } from '../log.ts';
 import type { Mailer } from '../mail/mailer.ts';
+import type { Push } from '../push/push.ts';
 import type { Payments } from '../payments/payments.ts';
 import { sendReceipts } from '../payments/send-receipts.ts';
 import { expirePlans } from '../plans/change-plan.ts';
@@ -39,6 +40,8 @@ type Deps = {
   /** `AuthDeps.secrets.devices`. Names the counters of password guesses, which a job deletes together with the account. */
   knownDevicesKey: Buffer;
   reminders: ReminderWriter;
+  /** Null where push messages are off. */
+  push: Push | null;
   /** Writes the reviews of digests; null when no coach is configured. */
   coach: Coach | null;
 };
@@ -124,22 +127,22 @@ export function listJobs(deps: Deps): Job[] {
       run: (signal) => sendReceipts(deps, signal),
     });
   }
+  const habit = { ...deps, ...deps.reminders };
+  if (config.mail.smtpUrl !== null || deps.push !== null) {
+    jobs.push({
+      name: 'send-evening-reminders',
+      everySeconds: MINUTE,
+      retryDelaySeconds: 60,
+      run: (signal) => sendEveningReminders(habit, signal),
+    });
+  }
   if (config.mail.smtpUrl !== null) {
-    const habit = { ...deps, ...deps.reminders, push: null };
-    jobs.push(
-      {
-        name: 'send-evening-reminders',
-        everySeconds: MINUTE,
-        retryDelaySeconds: 60,
-        run: (signal) => sendEveningReminders(habit, signal),
-      },
-      {
-        name: 'send-digests',
-        everySeconds: MINUTE,
-        retryDelaySeconds: 60,
-        run: (signal) => sendDigests(habit, signal),
-      },
-    );
+    jobs.push({
+      name: 'send-digests',
+      everySeconds: MINUTE,
+      retryDelaySeconds: 60,
+      run: (signal) => sendDigests(habit, signal),
+    });
   }
   if (config.mail.smtpUrl !== null && payments !== null) {
     jobs.push({

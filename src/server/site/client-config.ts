@@ -15,6 +15,7 @@ export function clientConfig(config: Config): ClientConfig {
       coach: config.coach !== null,
       mail: config.mail.smtpUrl !== null,
       mailReplies: config.mail.smtpUrl !== null && config.inbound !== null,
+      push: config.push !== null,
       sandbox: config.sandbox.url !== null,
       serviceWorker: config.serviceWorker,
     },

@@ -328,6 +328,9 @@ async function fillEveryTable(user: SignedUpUser): Promise<string> {
      values ($1, sha256('tap'), 'tap', '2026-01-05', now() + interval '3 days')`,
     `insert into access_tokens (user_id, name, scopes, token_hash, expires_at)
      values ($1, 'Laptop', '{append}', sha256('token'), now() + interval '30 days')`,
+    `with session as (insert into auth.sessions (user_id) values ($1) returning id)
+     insert into push_subscriptions (user_id, session_id, endpoint, p256dh, auth, device, renewal_hash)
+     select $1, id, 'https://fcm.googleapis.com/' || id, decode(repeat('04', 65), 'hex'), decode(repeat('00', 16), 'hex'), 'Chrome on Windows', sha256('token') from session`,
     `insert into appended_items (user_id, key, items_hash, date, revision)
      values ($1, 'api:1', repeat('x', 43), '2026-01-05', 1)`,
     `insert into connect_requests (code_hash, user_code, client_name, scopes, expires_at, approved_by)

@@ -32,10 +32,11 @@ type LogLine = { level: string; method?: string; route?: string };
 export const today = (): Day => day(new Date().toISOString().slice(0, 10));
 export const daysAgo = (count: number): Day => addDays(today(), -count);
 
-export async function startDataWorld(): Promise<DataWorld> {
+export async function startDataWorld(settings: Record<string, string> = {}): Promise<DataWorld> {
   const lines: LogLine[] = [];
   const errorsLogged: string[] = [];
   const server = await startTestServer({
+    settings,
     logTo: {
       write(text) {
         const line = JSON.parse(text) as LogLine;

@@ -105,6 +105,10 @@ export type UserTable = {
 const CENTRAL_TABLES: ReadonlyMap<string, string> = new Map([
   ['document_links', 'whoever opens a link names its token, whose hash is unique over all users, and not the user'],
   ['payments', "PayPal names orders and captures, whose ids are unique over all users, and never the product's users"],
+  [
+    'push_subscriptions',
+    'a browser has one endpoint, which is unique over all users: the next user of the browser takes it over',
+  ],
   ['slack_links', "Slack names its own teams and users, and never the product's users"],
 ]);
 

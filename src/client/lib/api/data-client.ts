@@ -60,6 +60,7 @@ type Schema = {
         Update: Partial<Pick<ApiRow<'documents'>, 'title' | 'first_day' | 'last_day' | 'content'>>;
         Relationships: [];
       };
+      push_subscriptions: ReadOnly<ApiRow<'push_subscriptions'>>;
       document_links: ReadOnly<ApiRow<'document_links'>>;
     };
     Views: Record<string, never>;

@@ -27,7 +27,8 @@ type SecretPurpose =
   | 'factors'
   | 'recovery-codes'
   | 'provider-tokens'
-  | 'unsubscribe-links';
+  | 'unsubscribe-links'
+  | 'push';
 
 export type VerificationKey = {
   readonly algorithm: SigningAlgorithm;

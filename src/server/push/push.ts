@@ -1,0 +1,69 @@
+/** Push messages of this server: the key that browsers subscribe with, and reminders on all devices of a user. */
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config/config.ts';
+import type { Database } from '../database/database.ts';
+import type { RemindOnDevices } from '../habit/send-reminders.ts';
+import type { Logger } from '../log.ts';
+import { isPushEndpoint, type PushSettings } from '../config/push-services.ts';
+import { deleteGone, readTargets, recordSent } from './subscriptions.ts';
+import { createWebPush, type PushOutcome } from './web-push.ts';
+
+export type Push = {
+  /** The `applicationServerKey` of subscriptions, in base64url. */
+  readonly publicKey: string;
+  accepts: (endpoint: string) => boolean;
+  remind: RemindOnDevices;
+};
+
+type Deps = {
+  settings: PushSettings;
+  config: Pick<Config, 'publicUrl' | 'contact'>;
+  /** `deriveSecret('push')` */
+  secret: Buffer;
+  database: Database;
+  clock: Clock;
+  log: Logger;
+};
+
+export async function createPush({ settings, config, secret, database, clock, log }: Deps): Promise<Push> {
+  const webPush = await createWebPush({ secret, subject: contactOf(config), clock });
+  const accepts = (endpoint: string): boolean => isPushEndpoint(endpoint, settings);
+
+  async function remind(...[userId, message]: Parameters<RemindOnDevices>): ReturnType<RemindOnDevices> {
+    const service = database.asService('push a reminder');
+    const targets = await readTargets(service, userId);
+    const text = JSON.stringify(message);
+    const results = await Promise.all(
+      targets.map(async (target) => {
+        // Also of an endpoint that was accepted before the operator changed the list.
+        const outcome: PushOutcome = accepts(target.endpoint) ? await webPush.send(target, text) : { kind: 'gone' };
+        return { target, outcome };
+      }),
+    );
+    const targetsOf = (kind: PushOutcome['kind']) =>
+      results.filter(({ outcome }) => outcome.kind === kind).map(({ target }) => target);
+    await deleteGone(service, userId, targetsOf('gone'));
+    const sent = targetsOf('sent');
+    await recordSent(
+      service,
+      userId,
+      sent.map(({ id }) => id),
+      clock.now(),
+    );
+    const failed = results.flatMap(({ outcome }) => (outcome.kind === 'failed' ? [outcome] : []));
+    // Threat: an endpoint is an address to send to. The log names none.
+    if (failed.length > 0)
+      log.warn({ user: userId, reasons: failed.map(({ reason }) => reason) }, 'a push service did not take a reminder');
+    const waits = results.flatMap(({ outcome }) => (outcome.kind === 'busy' ? [outcome.retryAfterMs] : []));
+    const shown = sent.length + failed.filter(({ mayHaveArrived }) => mayHaveArrived).length;
+    return { shown, retryAfterMs: shown === 0 && waits.length > 0 ? Math.min(...waits) : null };
+  }
+
+  return { publicKey: webPush.publicKey, accepts, remind };
+}
+
+/** Push services refuse a contact that is neither `mailto:` nor https. */
+function contactOf({ publicUrl, contact: { supportEmail } }: Deps['config']): string {
+  if (supportEmail !== undefined) return `mailto:${supportEmail}`;
+  return publicUrl.startsWith('https:') ? publicUrl : `mailto:support@${new URL(publicUrl).hostname}`;
+}
