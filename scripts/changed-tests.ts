@@ -20,7 +20,7 @@ const BILLING = ['tests/e2e/billing/', 'tests/e2e/journal/plan.spec.ts', 'tests/
 const COACH = ['tests/e2e/coach/'];
 const JOURNAL = ['tests/e2e/journal/', 'tests/e2e/chunk-loading.spec.ts'];
 const DEVICES = ['tests/e2e/devices/'];
-const SETTINGS = ['tests/e2e/settings', 'tests/e2e/journal/look.spec.ts'];
+const SETTINGS = ['tests/e2e/settings', 'tests/e2e/push.spec.ts', 'tests/e2e/journal/look.spec.ts'];
 /** A short check that the whole product works together. */
 const SMOKE = ['tests/e2e/journal/writing.spec.ts', 'tests/e2e/routes.spec.ts'];
 
@@ -50,6 +50,7 @@ export const SPECS_BY_PATH: readonly (readonly [path: string, specs: readonly st
   ['src/domain/log/', [...JOURNAL, 'tests/e2e/settings']],
   ['src/domain/payment/', BILLING],
   ['src/server/auth/', [...ACCOUNT, ...SMOKE]],
+  ['src/client/service-worker/', ['tests/e2e/service-worker.spec.ts', 'tests/e2e/push.spec.ts']],
   ['src/server/coach/', COACH],
   ['src/server/data/', [...JOURNAL, ...SMOKE]],
   ['src/server/functions/find-entries.ts', JOURNAL],
@@ -57,10 +58,12 @@ export const SPECS_BY_PATH: readonly (readonly [path: string, specs: readonly st
   ['src/server/mail/', ['tests/e2e/account/', 'tests/e2e/reminder.spec.ts']],
   ['src/server/payments/', BILLING],
   ['src/server/plans/', BILLING],
+  ['src/server/push/', ['tests/e2e/push.spec.ts']],
   ['simulators/ai-model/', COACH],
   ['simulators/mail-client/', ['tests/e2e/reminder.spec.ts']],
   ['simulators/mailbox', ['tests/e2e/account/', 'tests/e2e/reminder.spec.ts']],
   ['simulators/paypal/', BILLING],
+  ['simulators/push/', ['tests/e2e/push.spec.ts']],
   ['simulators/slack/', ['tests/e2e/slack.spec.ts']],
   ['tests/support/html-arbitraries.ts', ['tests/e2e/journal/pasting.spec.ts']],
 ];

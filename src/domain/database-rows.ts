@@ -2,7 +2,7 @@
  * Written by `npm run schema` from the migrations, never edited: the rows of all tables and views as the server reads them.
  * A view's columns count as not null. A check of a list of texts is a union.
  */
-// 079fdb1b9c46ef324fae0f41e94cf5bb695d1eab36482d80923aff04b145ac4d
+// 8dedf2185ad8b101e3102a6f29c559fae0b08ea2cf52d6727b55ea84ff29c848
 import type { Day } from './day/day.ts';
 
 export type Rows = {

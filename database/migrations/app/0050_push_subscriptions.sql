@@ -1,5 +1,5 @@
 -- phase: expand
--- The browsers that show a user's reminders (docs/specification/habit.md 5). A subscription ends with the session of its
+-- The browsers that show a user's reminders (docs/specification/habit.md 6). A subscription ends with the session of its
 -- browser. The server alone writes it, because it decides which push services it sends to.
 create table public.push_subscriptions (
   user_id uuid not null references auth.users on delete cascade,

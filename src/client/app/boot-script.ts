@@ -12,6 +12,7 @@ import { prefetch } from '#client/lib/boot/prefetch.ts';
 import { openEarlyPage } from '#client/lib/boot/early-page.ts';
 import { holdEarlySubmit } from '#client/lib/boot/early-form.ts';
 import { findAuthLink, type AuthLink } from '#client/lib/boot/auth-link.ts';
+import type { InstallPrompt } from './layout/install.ts';
 import { watchStart } from './service-worker/watch-start.ts';
 import { applyEditorFont, applyTheme, localToday, subscribeToTheme } from '#client/lib/session/preferences.ts';
 import { sessionStorageKey, SHARED_TEXTS_PREFIX } from '#client/lib/session/storage-keys.ts';
@@ -34,6 +35,11 @@ addEventListener('hashchange', () => findAuthLink(location) && location.reload()
 
 watchStart();
 holdEarlySubmit();
+// The menu offers it (layout/install.ts).
+addEventListener('beforeinstallprompt', (event) => {
+  event.preventDefault();
+  globalThis.hustleForgeInstall = event as InstallPrompt;
+});
 applyTheme();
 applyEditorFont();
 // Follows theme changes on pages without any other script too.

@@ -1,4 +1,5 @@
 /** The rules of the service worker: which requests it answers, and which responses it may store. */
+import type { Day } from '#domain/day/day.ts';
 import { SHARE_PATH } from '#domain/shared-text.ts';
 import { routePath, ROUTES } from '#domain/routes.ts';
 import { findAuthLink } from '#client/lib/boot/auth-link.ts';
@@ -12,6 +13,10 @@ export const CACHE_PREFIX = 'hustle-forge:';
 export const ASSET_CACHE = `${CACHE_PREFIX}assets`;
 /** The cache of one version of the worker, for the HTML pages that refer to this version's hashed files. */
 export const shellCache = (version: string): string => `${CACHE_PREFIX}shell:${version}`;
+
+/** What the worker needs to subscribe again (`DeviceInWorker`). */
+export const PUSH_CACHE = `${CACHE_PREFIX}push`;
+export const PUSH_DEVICE_PATH = '/push/device';
 
 export const SHELL_PATH = ROUTES.journal.path;
 const ASSET_FOLDER = '/assets/';
@@ -103,4 +108,17 @@ export type PageMessage =
   /** A page of the worker's version is open: the worker may delete files that no open page needs. */
   | { type: 'sameVersion' }
   /** Answered through the message's port with whether the worker's version has all of these files. */
-  | { type: 'hasFiles'; paths: readonly string[] };
+  | { type: 'hasFiles'; paths: readonly string[] }
+  /** The user has signed out, maybe without a connection: this browser shows no reminders any more. */
+  | { type: 'signedOut' };
+
+/** Messages from the service worker to a page. */
+export type WorkerMessage =
+  /** A notification was opened. Answered through the message's port once the page shows the day. */
+  { type: 'openDay'; day: Day };
+
+export type DeviceInWorker = {
+  renewalToken: string;
+  /** The server's key, in base64url. */
+  publicKey: string;
+};

@@ -4,6 +4,7 @@
  */
 import { sharedTextAddress } from '#domain/shared-text.ts';
 import { ROUTES } from '#domain/routes.ts';
+import { forgetDevice, handleReminders } from './reminders.ts';
 import {
   ASSET_CACHE,
   CACHE_PREFIX,
@@ -12,6 +13,7 @@ import {
   isStorableAsset,
   isStorableShell,
   outdatedAssets,
+  PUSH_CACHE,
   SHELL_PATH,
   shellCache,
   shellPathOf,
@@ -42,10 +44,11 @@ self.addEventListener('install', (event) => {
 });
 self.addEventListener('activate', (event) => event.waitUntil(activate()));
 self.addEventListener('fetch', handleFetch);
+handleReminders();
 self.addEventListener('message', (event) => {
   const message = event.data as PageMessage;
   if (message.type === 'hasFiles') event.ports[0]?.postMessage(message.paths.every((path) => FILES.has(path)));
-  else event.waitUntil(deleteOutdatedAssets());
+  else event.waitUntil(message.type === 'signedOut' ? forgetDevice() : deleteOutdatedAssets());
 });
 
 async function install(): Promise<void> {
@@ -74,7 +77,7 @@ async function storeAsset(cache: Cache, path: string): Promise<void> {
 
 async function activate(): Promise<void> {
   const outdated = (await caches.keys()).filter(
-    (name) => name.startsWith(CACHE_PREFIX) && name !== ASSET_CACHE && name !== SHELL,
+    (name) => name.startsWith(CACHE_PREFIX) && ![ASSET_CACHE, SHELL, PUSH_CACHE].includes(name),
   );
   await Promise.all(outdated.map((name) => caches.delete(name)));
   await self.clients.claim();

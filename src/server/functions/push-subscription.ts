@@ -1,6 +1,6 @@
 /**
  * `push-subscription` {subscription}: this browser shows the caller's reminders until its session ends or the device is
- * removed (docs/specification/habit.md 5). Without a subscription the answer has the key that a browser subscribes with.
+ * removed (docs/specification/habit.md 6). Without a subscription the answer has the key that a browser subscribes with.
  */
 import type { Context } from 'hono';
 import pg from 'pg';

@@ -1,4 +1,4 @@
-/** Push messages over HTTP (docs/specification/habit.md 5), against a push service that checks and decrypts them. */
+/** Push messages over HTTP (docs/specification/habit.md 6), against a push service that checks and decrypts them. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { MAX_PUSH_DEVICES, type PushDevice, type PushMessage } from '#domain/habit/push-message.ts';
 import { startPushServer, type PushServer, type SimulatedSubscription } from '../../../simulators/push/server.ts';

@@ -1,7 +1,13 @@
-/** The background tasks of a signed-in user: those of saving, and the message about text that the browser has lost. */
-import { useCallback } from 'react';
+/** The background tasks of a signed-in user: those of saving, the message about text that the browser has lost, reminders. */
+import { useCallback, useEffect } from 'react';
 import { dayLabel, type Day } from '#domain/day/day.ts';
+import { dayPath } from '#domain/routes.ts';
 import { BackgroundTasks } from '#client/sync/background-tasks.tsx';
+import { useSupabase } from '#client/lib/api/supabase.ts';
+import { useNavigate } from '#client/lib/navigation.ts';
+import { followSession } from '#client/lib/api/push-device.ts';
+import { useSession, useUser } from '#client/lib/session/session.ts';
+import type { WorkerMessage } from '#client/service-worker/rules.ts';
 import { useToast } from '#client/ui/toast.tsx';
 import { usePreferences } from '#client/ui/use-preferences.ts';
 
@@ -20,5 +26,28 @@ export function MembersBackground() {
   );
   // Read after the page is usable, for this page and the start of the next.
   usePreferences();
+  useReminders();
   return <BackgroundTasks onTextLost={showLostText} />;
+}
+
+/** Keeps this browser a device after another sign-in, and opens the day of a notification that the user has clicked. */
+function useReminders(): void {
+  const supabase = useSupabase();
+  const navigate = useNavigate();
+  const { expired } = useSession();
+  const { id: userId } = useUser();
+  useEffect(() => {
+    if (!expired) followSession(supabase, userId).catch(() => undefined);
+  }, [expired, supabase, userId]);
+  useEffect(() => {
+    const workers = navigator.serviceWorker as ServiceWorkerContainer | undefined;
+    const onMessage = ({ data, ports }: MessageEvent): void => {
+      const message = data as WorkerMessage;
+      if (message.type !== 'openDay') return;
+      ports[0]?.postMessage(true);
+      void navigate(dayPath(message.day));
+    };
+    workers?.addEventListener('message', onMessage);
+    return () => workers?.removeEventListener('message', onMessage);
+  }, [navigate]);
 }

@@ -9,6 +9,7 @@ import { supportHref } from '#domain/account/support.ts';
 import { PlanPlaceholder } from '#client/ui/plan/plan-placeholder.tsx';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { chooseTheme, currentTheme, subscribeToTheme } from '#client/lib/session/preferences.ts';
+import { useInstall } from './install.ts';
 import { useSignOut } from '#client/lib/session/use-sign-out.ts';
 import { Notice } from '#client/ui/notice.tsx';
 import { SignOutDialog } from '#client/ui/sign-out-dialog.tsx';
@@ -27,6 +28,7 @@ export function Sidebar({ date, onClose, onOpen }: OverlayProps) {
   const { user } = useSession();
   const premium = usePremium();
   const support = useSupportAddress();
+  const { way, install } = useInstall();
   const [shortcuts, setShortcuts] = useState(false);
 
   useEffect(() => {
@@ -72,6 +74,12 @@ export function Sidebar({ date, onClose, onOpen }: OverlayProps) {
           <Link to={ROUTES.profile.path} onClick={onClose}>
             Profile
           </Link>
+          {way === 'prompt' && (
+            <button type="button" onClick={install}>
+              Install
+            </button>
+          )}
+          {way === 'ios' && <p className={styles.install}>To install: tap Share, then Add to Home Screen</p>}
           {support !== undefined && (
             <a className={styles.help} href={supportHref(support, 'help')}>
               Help

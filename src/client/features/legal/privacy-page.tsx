@@ -72,6 +72,10 @@ const SECTIONS: readonly LegalSection[] = [
             through them, and only your own words are kept.
           </li>
           <li>
+            <strong>The push service of your browser</strong> (of Google, Mozilla, Apple or Microsoft) delivers
+            reminders to the devices that you turn them on for. They are encrypted, and have no words of your logs.
+          </li>
+          <li>
             <strong>Authorities</strong> get what the law requires us to hand over, and nothing more.
           </li>
         </ul>

@@ -3,6 +3,8 @@ import { useId, useState } from 'react';
 import { clockTime } from '#domain/day/clock-time.ts';
 import { WEEKDAYS } from '#domain/day/day.ts';
 import { DEFAULT_WORKDAYS } from '#domain/day/time-off.ts';
+import type { ClientConfig } from '#domain/client-config.ts';
+import type { SentReminder } from '#domain/habit/push-message.ts';
 import { EARLIEST_REMINDER, LATEST_REMINDER, type Preferences } from '#domain/habit/preferences.ts';
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { chosenWeekStart } from '#client/lib/session/preferences.ts';
@@ -13,24 +15,28 @@ import { Check } from '#client/ui/form/choices.tsx';
 import { FoldedSection } from '#client/ui/page/folded-section.tsx';
 import { Buttons, Hint, Quiet, Stack } from '#client/ui/stack.tsx';
 import { usePreferences, type PreferencesState } from '#client/ui/use-preferences.ts';
+import { ReminderDevices } from './reminder-devices.tsx';
+import { pluralize } from './settings-parts.tsx';
 import styles from './reminder-cards.module.css';
 
 /** Chosen when reminders are turned on for the first time. */
 const PROPOSED_REMINDER = 18 * 60;
 const STEP_MINUTES = 30;
 
-/** The cards Reminder and Weekly digest. A server that sends no mail shows neither. */
+/** The cards Reminder and Weekly digest, as far as the server can send them. */
 export function ReminderCards() {
   const { features } = useClientConfig();
   const state = usePreferences();
-  if (!features.mail) return null;
   return (
     <>
-      <ReminderCard {...state} />
-      <DigestCard {...state} />
+      {(features.mail || hasPush(features)) && <ReminderCard {...state} />}
+      {features.mail && <DigestCard {...state} />}
     </>
   );
 }
+
+/** Notifications need the service worker. */
+const hasPush = ({ push, serviceWorker }: ClientConfig['features']): boolean => push && serviceWorker;
 
 /** The zone of this browser; null in one that hides it. */
 const browserTimeZone = (): string | null => new Intl.DateTimeFormat().resolvedOptions().timeZone ?? null;
@@ -49,44 +55,46 @@ function weekdaysText(days: readonly number[]): string {
 }
 
 function ReminderCard({ preferences, isRead, change }: PreferencesState) {
-  const { remind_by_mail: isOn, remind_at: remindAt, time_zone: timeZone, workdays } = preferences;
-  const { email } = useUser();
+  const { remind_by_mail: byMail, remind_by_push: byPush, remind_at: remindAt, time_zone: timeZone } = preferences;
+  const isAnyOn = byMail || byPush;
   const { features } = useClientConfig();
-  const turn = (on: boolean): void =>
+  const { email } = useUser();
+  const turn = (way: Partial<Preferences>, on: boolean): void =>
     void change(
-      on
-        ? { remind_by_mail: true, remind_at: remindAt ?? PROPOSED_REMINDER, time_zone: timeZone ?? browserTimeZone() }
-        : { remind_by_mail: false },
+      on ? { ...way, remind_at: remindAt ?? PROPOSED_REMINDER, time_zone: timeZone ?? browserTimeZone() } : way,
     );
   return (
     <FoldedSection
       title="Reminder"
-      summary={isOn ? `${timeText(remindAt ?? PROPOSED_REMINDER)}, ${weekdaysText(workdays)}` : 'Off'}
-      isAsking={isOn && isElsewhere(timeZone)}
+      summary={isAnyOn ? `${timeText(remindAt ?? PROPOSED_REMINDER)}, ${weekdaysText(preferences.workdays)}` : 'Off'}
+      isAsking={isAnyOn && isElsewhere(timeZone)}
     >
       <Stack>
         <Quiet>
-          In the evening of a day without a log, a mail asks what you did. It is silent when you have written.
-          {features.mailReplies && ' You can answer by replying to it.'}
+          In the evening of a day without a log, a message asks what you did. It is silent when you have written.
+          {features.mailReplies && ' You can answer a mail by replying to it.'}
         </Quiet>
-        <Check
-          label="Remind me by mail"
-          hint={email ? `To ${email}` : 'Add an email address in your profile first.'}
-          checked={isOn}
-          disabled={!isRead || (!email && !isOn)}
-          onChange={turn}
-        />
-        {isOn && (
+        {features.mail && (
+          <Check
+            label="Remind me by mail"
+            hint={email ? `To ${email}` : 'Add an email address in your profile first.'}
+            checked={byMail}
+            disabled={!isRead || (!email && !byMail)}
+            onChange={(on) => turn({ remind_by_mail: on }, on)}
+          />
+        )}
+        {hasPush(features) && <ReminderDevices isRead={isRead} onChange={(on) => turn({ remind_by_push: on }, on)} />}
+        {isAnyOn && (
           <>
             <TimeField
               value={remindAt ?? PROPOSED_REMINDER}
               onChoose={(minutes) => void change({ remind_at: minutes })}
             />
-            <Weekdays chosen={workdays} onChoose={(days) => void change({ workdays: days })} />
+            <Weekdays chosen={preferences.workdays} onChoose={(days) => void change({ workdays: days })} />
             <TimeZone preferences={preferences} onChoose={(zone) => void change({ time_zone: zone })} />
           </>
         )}
-        {email && <SendNow email={email} />}
+        {((features.mail && email) || byPush) && <SendNow />}
       </Stack>
     </FoldedSection>
   );
@@ -178,13 +186,15 @@ function TimeZone({ preferences: { time_zone: timeZone, remind_at: remindAt }, o
   );
 }
 
-function SendNow({ email }: { email: string }) {
+function SendNow() {
   const { callFunction } = useSupabase();
   const [state, setState] = useState<{ busy: boolean; text: string }>({ busy: false, text: '' });
   const send = async (): Promise<void> => {
     setState({ busy: true, text: '' });
     const answer = await callFunction('send-reminder', {}).catch(() => null);
-    const text = answer?.success ? `Sent to ${email}.` : (answer?.error ?? "Couldn't send it. Please try again.");
+    const text = answer?.success
+      ? sentText(answer as unknown as SentReminder)
+      : (answer?.error ?? "Couldn't send it. Please try again.");
     setState({ busy: false, text });
   };
   return (
@@ -195,6 +205,12 @@ function SendNow({ email }: { email: string }) {
       <Hint role="status">{state.text}</Hint>
     </Stack>
   );
+}
+
+/** `Sent to ada@example.com and 2 devices.` */
+function sentText({ email, devices }: SentReminder): string {
+  const places = [...(email === null ? [] : [email]), ...(devices > 0 ? [pluralize(devices, 'device')] : [])];
+  return `Sent to ${places.join(' and ')}.`;
 }
 
 function DigestCard({ preferences, isRead, change }: PreferencesState) {

@@ -37,6 +37,8 @@ export const DRAFT_PREFIX = 'hustle-forge:draft:';
 export const PROFILE_PREFIX = 'hustle-forge:profile:';
 /** The preferences of a user as they were last read. Followed by the id of the user. */
 export const PREFERENCES_PREFIX = 'hustle-forge:preferences:';
+/** This browser as a device that shows reminders (push-device.ts). Followed by the id of the user. */
+export const PUSH_DEVICE_PREFIX = 'hustle-forge:push-device:';
 /** The local copy of today's log. Followed by the id of the user. */
 export const TODAY_COPY_PREFIX = 'hustle-forge:today:';
 

@@ -1,4 +1,5 @@
 /** Removes a signed-out user's data from this browser's storage. */
+import type { PageMessage } from '#client/service-worker/rules.ts';
 import {
   DAY_END_KEY,
   FIRST_LINE_KEY,
@@ -21,6 +22,8 @@ export function wipeUserData(userId: string): void {
   localStorage.removeItem(SHARED_TEXTS_PREFIX);
   for (const key of sharedTextsKeys(userId)) sessionStorage.removeItem(key);
   sessionStorage.removeItem(TYPED_ADDRESS_KEY);
+  // Threat: this device goes on showing this user's reminders, because the server could not be told of the sign-out.
+  navigator.serviceWorker?.controller?.postMessage({ type: 'signedOut' } satisfies PageMessage);
 }
 
 /** Leaves the keys without a user id, unlike `wipeUserData`: they may belong to the user who is signed in now. */

@@ -1,0 +1,101 @@
+/**
+ * This browser as a device that shows the user's reminders (docs/specification/habit.md 6). The server ends it with the
+ * session, so it is registered again after the user has signed in again.
+ */
+import type { PushDevice } from '#domain/habit/push-message.ts';
+import type { Supabase } from './supabase.ts';
+import { PUSH_CACHE, PUSH_DEVICE_PATH, type DeviceInWorker } from '#client/service-worker/rules.ts';
+import { PUSH_DEVICE_PREFIX } from '../session/storage-keys.ts';
+
+/** `install`: iOS shows notifications of installed apps alone. */
+export type PushSupport = 'ready' | 'denied' | 'install' | 'unsupported';
+
+export const isIos = (): boolean =>
+  /\b(?:iPhone|iPad|iPod)\b/.test(navigator.userAgent) ||
+  // An iPad names itself a Mac.
+  (/\bMacintosh\b/.test(navigator.userAgent) && navigator.maxTouchPoints > 1);
+
+export function pushSupport(): PushSupport {
+  const isSupported = 'serviceWorker' in navigator && 'PushManager' in globalThis && 'Notification' in globalThis;
+  // The development server has no service worker.
+  if (!isSupported || import.meta.env.DEV) return isIos() ? 'install' : 'unsupported';
+  return Notification.permission === 'denied' ? 'denied' : 'ready';
+}
+
+type StoredDevice = { id: string; sessionId: string };
+
+export function storedDevice(userId: string): StoredDevice | null {
+  const text = localStorage.getItem(PUSH_DEVICE_PREFIX + userId);
+  return text === null ? null : (JSON.parse(text) as StoredDevice);
+}
+
+/** Asks for the permission, so it must be called for a click. Throws an Error whose message the user reads. */
+export async function turnOn(supabase: Supabase, userId: string): Promise<void> {
+  if ((await Notification.requestPermission()) !== 'granted')
+    throw new Error('This browser was not allowed to show notifications.');
+  await register(supabase, userId);
+}
+
+async function register(supabase: Supabase, userId: string): Promise<void> {
+  const { publicKey } = (await callPush(supabase, {})) as { publicKey: string };
+  const registration = await navigator.serviceWorker.register('/service-worker.js', { updateViaCache: 'none' });
+  await navigator.serviceWorker.ready;
+  const subscription = await subscribe(registration, publicKey);
+  const { id, renewalToken } = (await callPush(supabase, { subscription: subscription.toJSON() })) as PushDevice;
+  const device: DeviceInWorker = { renewalToken, publicKey };
+  await (await caches.open(PUSH_CACHE)).put(PUSH_DEVICE_PATH, Response.json(device));
+  const sessionId = await readSessionId(supabase);
+  localStorage.setItem(PUSH_DEVICE_PREFIX + userId, JSON.stringify({ id, sessionId } satisfies StoredDevice));
+}
+
+async function subscribe({ pushManager }: ServiceWorkerRegistration, publicKey: string): Promise<PushSubscription> {
+  const applicationServerKey = decodeBase64Url(publicKey);
+  const existing = await pushManager.getSubscription();
+  // A subscription belongs to one key. The server's has changed since.
+  if (existing && !hasKey(existing, applicationServerKey)) await existing.unsubscribe();
+  try {
+    return await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey });
+  } catch {
+    throw new Error("Couldn't reach the push service of this browser. Please try again.");
+  }
+}
+
+function hasKey({ options }: PushSubscription, key: Uint8Array): boolean {
+  const current = new Uint8Array(options.applicationServerKey ?? []);
+  return current.length === key.length && current.every((byte, index) => byte === key[index]);
+}
+
+function decodeBase64Url(text: string): Uint8Array<ArrayBuffer> {
+  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+  return Uint8Array.from(binary, (letter) => letter.codePointAt(0)!);
+}
+
+async function callPush({ callFunction }: Supabase, body: object): Promise<unknown> {
+  const answer = await callFunction('push-subscription', body).catch(() => null);
+  if (answer?.success) return answer;
+  throw new Error(answer?.error ?? "Couldn't turn this on. Please try again.");
+}
+
+/** The caller removes the row of the device. */
+export async function turnOff(userId: string): Promise<void> {
+  localStorage.removeItem(PUSH_DEVICE_PREFIX + userId);
+  await caches.delete(PUSH_CACHE);
+  const registration = await navigator.serviceWorker.getRegistration();
+  await (await registration?.pushManager.getSubscription())?.unsubscribe();
+}
+
+/** Registers this device again if the user has signed in again since. Best effort. */
+export async function followSession(supabase: Supabase, userId: string): Promise<void> {
+  const device = storedDevice(userId);
+  if (device === null || pushSupport() !== 'ready' || Notification.permission !== 'granted') return;
+  if (device.sessionId === (await readSessionId(supabase))) return;
+  await register(supabase, userId);
+}
+
+async function readSessionId({ auth }: Supabase): Promise<string> {
+  const token = (await auth.getSession()).data.session?.access_token ?? '';
+  const claims = JSON.parse(new TextDecoder().decode(decodeBase64Url(token.split('.')[1] ?? 'e30'))) as {
+    session_id?: string;
+  };
+  return claims.session_id ?? '';
+}
