@@ -41,6 +41,7 @@ describe('a log', () => {
       '\\',
       '_',
       ' ',
+      '&nbsp;',
       '&lt;',
       '`',
       '<br>',
@@ -53,6 +54,14 @@ describe('a log', () => {
 });
 
 describe('Prettier', () => {
+  test.each([
+    '<p><code><strong>1. one&nbsp;</strong></code><code><strong> leading</strong></code></p>',
+    '<p>one <code><em>two </em></code><code><em> three</em></code> four</p>',
+  ])('leaves several spaces as they are, also where a mark begins between them: %s', async (log) => {
+    const reformatted = await format(writeMarkdown(log), { parser: 'markdown', proseWrap: 'never' });
+    expect(entryText(read(reformatted))).toBe(entryText(log));
+  });
+
   const addresses = fc
     .array(
       fc.constantFrom(

@@ -42,6 +42,10 @@ describe('a pasted note', () => {
       '- **x**\n\n  SELECT a\n    FROM t;',
       '<ul><li><p><strong>x</strong></p><p>SELECT a<br>\u00A0\u00A0FROM t;</p></li></ul>',
     ],
+    [
+      '7) [[a]: https://x.y\n[a]: https://x.y',
+      '<ol start="7"><li><p>[[a]: https://x.y<br>[a]: https://x.y</p></li></ol>',
+    ],
     ['**Plan**\n  one\n  two', '<p><strong>Plan</strong></p><p>one</p><p>two</p>'],
     ['- **a**\n  goes on', '<ul><li><p><strong>a</strong><br>goes on</p></li></ul>'],
     ['> Make it work.\n> Make it right.', '<blockquote><p>Make it work.</p><p>Make it right.</p></blockquote>'],

@@ -325,7 +325,9 @@ function repairLists(text: string): string {
     }
     const [, blanks, bullet, gap] = LINE.exec(line)!;
     const indent = widthOf(blanks!);
-    const isBelowList = !isAfterBlank && bullet === undefined && items.length > 0 && indent <= items.at(-1)!.indent;
+    // A definition would hide its line. Below an item it is text, as in CommonMark.
+    const isText = bullet === undefined && !DEFINITION.test(line);
+    const isBelowList = !isAfterBlank && isText && items.length > 0 && indent <= items.at(-1)!.indent;
     isAfterBlank ||= isBelowList;
     if (bullet !== undefined) while (items.length > 0 && items.at(-1)!.indent >= indent) items.pop();
     else if (isAfterBlank || BLOCK.test(line)) while (items.length > 0 && items.at(-1)!.content > indent) items.pop();
@@ -349,6 +351,7 @@ function repairLists(text: string): string {
 type Item = { indent: number; content: number; added: number };
 
 const LINE = /^([ \t]*)(?:([-+*•◦▪‣●○■]|\d{1,9}[.)])([ \t]+)(?=\S))?/;
+const DEFINITION = /^ {0,3}\[[^\]]*\]:/;
 const GLYPH = /[•◦▪‣●○■]/;
 const FENCE = /^[ \t]*(`{3,}|~{3,})[^`]*$/;
 /** A block that ends a paragraph: it belongs to the items that its indent reaches. */

@@ -175,8 +175,11 @@ function inline(runs: readonly Run[], depth: number): string {
   for (let from = 0; from < runs.length;) {
     const mark = runs[from]!.marks[depth];
     let to = from + 1;
-    if (mark === undefined) parts.push(escapeMarkdown(runs[from]!.text));
-    else {
+    if (mark === undefined) {
+      const text = escapeMarkdown(runs[from]!.text);
+      // A blank of the run before makes a blank at the start one of several.
+      parts.push(parts.at(-1)?.endsWith(' ') ? text.replace(/^ /, encodeBlanks) : text);
+    } else {
       while (runs[to]?.marks[depth] === mark) to += 1;
       parts.push(markedText(mark, runs.slice(from, to), depth, parts.at(-1)?.at(-1)));
     }
