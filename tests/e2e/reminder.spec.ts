@@ -72,6 +72,7 @@ test('a reply to the reminder becomes the log of its day, a stranger’s does no
   const { email } = account.person;
   await openAs(page, account, '/settings');
   const reminder = page.locator('section', { has: page.getByRole('heading', { name: 'Reminder' }) });
+  await openSections(page, 'Reminder');
   await saveChange(page, () => reminder.getByRole('checkbox', { name: /^Remind me by mail/ }).check());
   await reminder.getByRole('button', { name: 'Send me one now' }).click();
   await expect(reminder.getByText(`Sent to ${email}.`)).toBeVisible();
