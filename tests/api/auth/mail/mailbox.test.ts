@@ -41,6 +41,9 @@ test('returns messages newest first with links and code, for one address or for 
       at: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T.*Z$/),
       links: ['https://journal.example.com/login?token_hash=ab-123456&type=signup'],
       code: '042117',
+      headers: expect.objectContaining({ subject: 'First' }),
+      messageId: expect.stringMatching(/^<.+>$/),
+      replyTo: null,
     },
   ]);
   expect(await json()).toHaveLength(3);
