@@ -54,7 +54,8 @@ export function usePreferences({ isIdle = false }: { isIdle?: boolean } = {}): P
 
   const change = useCallback(
     async (changed: Partial<Preferences>): Promise<boolean> => {
-      await queries.cancelQueries({ queryKey: ['preferences'] });
+      // Not awaited: the choice must show in the turn of the click, or the control shows the old one again.
+      void queries.cancelQueries({ queryKey: ['preferences'] });
       const show = (part: Partial<Preferences>): Preferences => {
         const next = {
           ...(queries.getQueryData<Preferences>(['preferences']) ?? storedPreferences(userId)),
