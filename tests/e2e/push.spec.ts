@@ -139,10 +139,13 @@ test.describe('with the permission', () => {
     await skipToIdleTime(page);
     const day = daysAgo(2);
     await workerOf(context);
-    await deliver(page, JSON.stringify({ day, prompt: 'What did you get done today?', tap: 'x' }));
-    await expect.poll(async () => (await shown(context)).map(({ tag }) => tag)).toEqual([day]);
-    await click(context, 'write');
-    await expect(page).toHaveURL(`/journal?date=${day}`);
+    // The page listens once it has loaded what it needs in its idle time.
+    await expect(async () => {
+      await deliver(page, JSON.stringify({ day, prompt: 'What did you get done today?', tap: 'x' }));
+      await expect.poll(async () => (await shown(context)).map(({ tag }) => tag)).toEqual([day]);
+      await click(context, 'write');
+      await expect(page).toHaveURL(`/journal?date=${day}`, { timeout: 3_000 });
+    }).toPass();
     await expect(editor(page)).toBeVisible();
   });
 

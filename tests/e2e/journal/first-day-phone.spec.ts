@@ -20,6 +20,7 @@ test('a new user signs up, writes 20 items, uses a quick option, pays and asks t
 
   await editor(page).tap();
   await page.setViewportSize({ width: 390, height: 470 });
+  await expect(page.getByRole('toolbar')).toBeVisible();
   for (let item = 1; item <= 20; item += 1) {
     if (item > 1) await page.keyboard.press('Enter');
     await page.keyboard.insertText(`Closed deal number ${item} with a customer`);
