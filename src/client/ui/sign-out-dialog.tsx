@@ -1,7 +1,9 @@
 /** Asks what to do with unsaved text before a sign-out, which wipes it from this browser. */
 import type { ReactNode } from 'react';
+import { Link } from 'wouter';
 import { dayLabel, type Day } from '#domain/day/day.ts';
 import { MESSAGES } from '#domain/messages.ts';
+import { ROUTES } from '#domain/routes.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import type { SignOutFlow } from '#client/lib/session/use-sign-out.ts';
 import { Button } from './button.tsx';
@@ -14,14 +16,17 @@ export function SignOutDialog({ signingOut }: { signingOut: SignOutFlow }) {
   const { busy, question, retrySend, discard, cancel } = signingOut;
   const { expired } = useSession();
   if (!question) return null;
-  const { days, scope, problem } = question;
+  const { days, documents, scope, problem } = question;
   const scopeSuffix = scope === 'local' && !expired ? ' on this device only' : '';
   return (
     <UnsavedDaysDialog
       title="You have unsaved text"
-      intro={`Text on ${days.length === 1 ? 'this day' : 'these days'} is not saved to your account:`}
+      intro="This text is not saved to your account:"
       days={days}
-      why="If you discard this text, it is gone for good. Your saved logs stay in your account."
+      documents={documents}
+      why={`If you discard this text, it is gone for good. What is saved stays in your account.${
+        documents.length === 0 ? '' : ' Open a document with a connection to save it.'
+      }`}
       problem={problem && (problem === 'unreachable' ? MESSAGES.serverUnreachable : notSentText(expired))}
       onClose={cancel}
     >
@@ -54,6 +59,8 @@ type UnsavedDaysDialogProps = {
   title: string;
   intro: string;
   days: readonly Day[];
+  /** Ids of wins documents. */
+  documents?: readonly string[];
   why: string;
   problem?: string | null;
   onClose: () => void;
@@ -62,13 +69,29 @@ type UnsavedDaysDialogProps = {
 };
 
 /** A question about the days whose text only this browser has. */
-export function UnsavedDaysDialog({ title, intro, days, why, problem, onClose, children }: UnsavedDaysDialogProps) {
+export function UnsavedDaysDialog({
+  title,
+  intro,
+  days,
+  documents = [],
+  why,
+  problem,
+  onClose,
+  children,
+}: UnsavedDaysDialogProps) {
   return (
     <Dialog title={title} onClose={onClose}>
       <p>{intro}</p>
       <ul className={styles.days}>
         {days.map((date) => (
           <li key={date}>{dayLabel(date)}</li>
+        ))}
+        {documents.map((id) => (
+          <li key={id}>
+            <Link to={`${ROUTES.wins.path}?document=${id}`} onClick={onClose}>
+              Wins document
+            </Link>
+          </li>
         ))}
       </ul>
       <p className={styles.why}>{why}</p>

@@ -121,7 +121,7 @@ test('two tabs never overwrite each other', async ({ page, context, signUp, watc
 });
 
 test.describe('without a connection', () => {
-  test.use({ expectedErrors: /Failed to load resource|ERR_INTERNET_DISCONNECTED/ });
+  test.use({ expectedErrors: /Failed to load resource|ERR_(INTERNET_DISCONNECTED|FAILED)/ });
 
   test('words are kept in the browser and sent when it is back, also after a reload', async ({
     page,
@@ -137,6 +137,28 @@ test.describe('without a connection', () => {
     await page.reload();
     await expect(page.getByLabel('Title')).toHaveValue('Written on a train');
     await saved(page);
+  });
+
+  test('sign-out asks about a document that is not saved', async ({ page, context, signUp, expectAccessible }) => {
+    await signUp(page, { isCloser: true, logs: LOGS(), path: '/wins' });
+    await collect(page);
+    await context.route('**/rest/v1/documents*', (route) => route.abort());
+    await page.getByLabel('Title').fill('Written on a train');
+    await expect(page.getByText('Not saved yet. Kept in this browser')).toBeVisible();
+    await page.goto('/journal');
+    await page.getByRole('button', { name: 'Open menu' }).click();
+    await page.getByRole('button', { name: 'Logout' }).click();
+    const question = page.getByRole('dialog', { name: 'You have unsaved text' });
+    await expect(question).toBeVisible();
+    await inBothThemes(page, expectAccessible);
+    await context.unroute('**/rest/v1/documents*');
+    await question.getByRole('link', { name: 'Wins document' }).click();
+    await expect(page.getByLabel('Title')).toHaveValue('Written on a train');
+    await saved(page);
+    await page.goto('/journal');
+    await page.getByRole('button', { name: 'Open menu' }).click();
+    await page.getByRole('button', { name: 'Logout' }).click();
+    await expect(page).toHaveURL('/');
   });
 });
 

@@ -4,7 +4,7 @@ import type { ApiRow } from '#domain/database-rows.ts';
 import { isDay } from '#domain/day/day.ts';
 import { formatContent, parseContent, titleOf, type WinsDocument } from '#domain/documents/wins-document.ts';
 import type { DataClient } from '#client/lib/api/data-client.ts';
-import { keysUnder } from '#client/lib/session/storage-keys.ts';
+import { DOCUMENT_DRAFT_PREFIX, keysUnder } from '#client/lib/session/storage-keys.ts';
 import {
   DocumentRefused,
   type DocumentBackend,
@@ -100,7 +100,6 @@ function toRefusal({ code, message }: PostgrestError): Error {
   return code === '23505' ? new DocumentRefused('exists') : new Error(message);
 }
 
-const DRAFT_PREFIX = 'hustle-forge:document:';
 /** This page's own: two tabs never write the same draft. */
 const TAB = crypto.randomUUID();
 const lockName = (tab: string): string => `hustle-forge:document-tab:${tab}`;
@@ -108,7 +107,7 @@ const locks = 'locks' in navigator ? navigator.locks : null;
 // Held while this page lives: other tabs leave the drafts of a page that lives alone.
 void locks?.request(lockName(TAB), () => new Promise(() => undefined));
 
-const draftPrefix = (userId: string, id: string): string => `${DRAFT_PREFIX}${userId}:${id}:`;
+const draftPrefix = (userId: string, id: string): string => `${DOCUMENT_DRAFT_PREFIX}${userId}:${id}:`;
 
 export function draftStore(userId: string, id: string): DraftStore {
   const key = draftPrefix(userId, id) + TAB;
@@ -160,7 +159,7 @@ function parseDraft(text: string): DocumentDraft | null {
 
 /** Documents whose last words only this browser has. */
 export const draftedDocuments = (userId: string): { id: string; title: string }[] => {
-  const prefix = `${DRAFT_PREFIX}${userId}:`;
+  const prefix = `${DOCUMENT_DRAFT_PREFIX}${userId}:`;
   const titles = new Map(
     keysUnder(localStorage, prefix).flatMap((key) => {
       const draft = parseDraft(localStorage.getItem(key) ?? '');

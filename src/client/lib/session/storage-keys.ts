@@ -42,6 +42,9 @@ export const PUSH_DEVICE_PREFIX = 'hustle-forge:push-device:';
 /** The local copy of today's log. Followed by the id of the user. */
 export const TODAY_COPY_PREFIX = 'hustle-forge:today:';
 
+/** Drafts of wins documents. Followed by the ids of the user, the document and the page that writes. */
+export const DOCUMENT_DRAFT_PREFIX = 'hustle-forge:document:';
+
 /** The IndexedDB database of a user. */
 export const userDatabaseName = (userId: string): string => `${DATABASE_PREFIX}${userId}`;
 export const DATABASE_PREFIX = 'hustle-forge:';

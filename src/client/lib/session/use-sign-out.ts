@@ -2,9 +2,12 @@
 import { useEffect, useRef, useState } from 'react';
 import type { Day } from '#domain/day/day.ts';
 import { useSession, type SignOutScope } from './session.ts';
+import { DOCUMENT_DRAFT_PREFIX, keysUnder } from './storage-keys.ts';
 
 type SignOutQuestion = {
   days: readonly Day[];
+  /** The ids of wins documents with words that only this browser has. The page of the document sends them. */
+  documents: readonly string[];
   scope: SignOutScope;
   /** Why the user's previous choice failed. */
   problem: SignOutProblem | null;
@@ -23,7 +26,7 @@ const IDLE: SignOutState = { busy: null, question: null, unreachable: false };
 export type SignOutFlow = ReturnType<typeof useSignOut>;
 
 export function useSignOut() {
-  const { signOut, sendUnsavedText } = useSession();
+  const { user, signOut, sendUnsavedText } = useSession();
   const [state, setState] = useState(IDLE);
   /** Incremented by every send and cancel, so that a cancelled sign-out does not continue when its send completes. */
   const choiceId = useRef(0);
@@ -46,8 +49,10 @@ export function useSignOut() {
     setState({ busy: 'sending', question: question && { ...question, problem: null }, unreachable: false });
     const days = await sendUnsavedText();
     if (id !== choiceId.current) return;
-    if (days.length === 0) return finish(scope, null);
-    setState({ busy: null, question: { days, scope, problem: question && 'notSent' }, unreachable: false });
+    const documents = user ? unsentDocuments(user.id) : [];
+    if (days.length === 0 && documents.length === 0) return finish(scope, null);
+    const problem = question && 'notSent';
+    setState({ busy: null, question: { days, documents, scope, problem }, unreachable: false });
   };
 
   return {
@@ -62,4 +67,9 @@ export function useSignOut() {
       setState(IDLE);
     },
   };
+}
+
+function unsentDocuments(userId: string): string[] {
+  const prefix = `${DOCUMENT_DRAFT_PREFIX}${userId}:`;
+  return [...new Set(keysUnder(localStorage, prefix).map((key) => key.slice(prefix.length).split(':')[0]!))];
 }
