@@ -42,7 +42,7 @@ function isSkipped(name: string, attributes: Attributes): boolean {
 const MAX_LIST_DEPTH = 20;
 
 /** What follows is not read. */
-const MAX_ELEMENTS = 20_000;
+const MAX_ELEMENTS = 8_000;
 
 export function htmlToText(html: string): string {
   const lines: string[] = [];
