@@ -1,6 +1,7 @@
 /** Which words of a reply are the user's own (docs/specification/habit.md 5), with texts as mail programs write them. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { day } from '#domain/day/day.ts';
 import { parseItems } from '#domain/log/append-items.ts';
 import { MAIL_CLIENTS, writeReply, type Original } from '../../../simulators/mail-client/mail-clients.ts';
 import { reminderMail, replyAnswerMail } from '../mail/habit-emails.ts';
@@ -9,7 +10,7 @@ import { htmlToText } from './html-text.ts';
 import { MAX_MAIL_BYTES, parseMail } from './parse-mail.ts';
 import { readOwnText } from './reply-text.ts';
 
-const DAY = '2026-11-28';
+const DAY = day('2026-11-28');
 const FROM = 'Hustle Forge <journal@example.com>';
 const REPLY_TO = 'log+x6vctoye2beedattkcijnbozuteonc4qkcxoo3t7ewcrcbwnx5na@reply.example.org';
 const ADDRESSES = ['journal@example.com', REPLY_TO];
@@ -21,7 +22,7 @@ const reminder = reminderMail({
   prompt: PROMPT,
   writeLink: 'https://journal.example.com/journal?date=2026-11-28',
   taps: [{ label: 'Did nothing today', link: 'https://journal.example.com/evening/abc?entry=0' }],
-  last: { day: '2026-11-27', items: ['Shipped the old thing', 'و كتبت التقرير'], more: 2 },
+  last: { day: day('2026-11-27'), items: ['Shipped the old thing', 'و كتبت التقرير'], more: 2 },
   replyTo: REPLY_TO,
   settingsLink: 'https://journal.example.com/settings',
   unsubscribeLink: 'https://journal.example.com/unsubscribe/abc',

@@ -133,8 +133,7 @@ export async function listenForMail({ settings, domain, inbound, log }: Deps): P
       else chunks.push(chunk);
       if (length > MAX_STREAMED_BYTES) disconnect(session.id);
     }
-    // The server answers 552 by itself.
-    if (length > MAX_MAIL_BYTES) return 'refused';
+    if (length > MAX_MAIL_BYTES) throw reply(552, '5.3.4 This mail is too large');
     const { mailFrom, rcptTo } = session.envelope;
     return inContext(session, () =>
       inbound.receive({
