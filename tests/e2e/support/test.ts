@@ -194,6 +194,10 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     await use(async (page, rules = 'all') => {
       // While an animation runs, the contrast is neither that of its start nor that of its end.
       await page.emulateMedia({ reducedMotion: 'reduce' });
+      await page.evaluate(() => {
+        for (const animation of document.getAnimations())
+          if (animation.effect?.getComputedTiming().endTime !== Infinity) animation.finish();
+      });
       if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(AXE);
       // Legacy mode opens no second page for each run. It only leaves out frames, and the pages have none.
       const axe = new AxeBuilder({ page, axeSource: AXE_IS_LOADED }).setLegacyMode();
