@@ -8,7 +8,6 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Hono, type Context } from 'hono';
-import { RateLimiterRes } from 'rate-limiter-flexible';
 import { dayLabel } from '#domain/day/day.ts';
 import { APPEND_MAX_LENGTH, parseItems } from '#domain/log/append-items.ts';
 import { ROUTES } from '#domain/routes.ts';
@@ -22,7 +21,7 @@ import { isTransient, redactRow } from '../database/database-error.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import { errorResponse } from '../http/error-response.ts';
 import { limitBody, readBytes } from '../http/limit-body.ts';
-import { createMinuteLimit, type MinuteLimit } from '../http/rate-limit-store.ts';
+import { createMinuteLimit, isWithinLimit, type MinuteLimit } from '../http/rate-limit-store.ts';
 import { identifyUser } from '../load/request-context.ts';
 import type { Logger } from '../log.ts';
 
@@ -99,7 +98,7 @@ async function run(deps: Deps, form: URLSearchParams, commands: MinuteLimit): Pr
   const field = (name: string): string => form.get(name) ?? '';
   const [team, user] = [field('team_id'), field('user_id')];
   if (!SLACK_ID.test(team) || !SLACK_ID.test(user)) return 'Slack did not say who you are. Please try again.';
-  if (!(await isAllowed(commands, `${team} ${user}`))) return 'Too many commands. Please try again in a minute.';
+  if (!(await isWithinLimit(commands, `${team} ${user}`))) return 'Too many commands. Please try again in a minute.';
   const command = /^\/[\w-]{1,40}$/.test(field('command')) ? field('command') : '/hustle';
   const text = unescapeSlack(field('text')).trim();
   const service = deps.database.asService('a Slack command');
@@ -122,16 +121,6 @@ async function run(deps: Deps, form: URLSearchParams, commands: MinuteLimit): Pr
   const key = trigger === '' ? null : `slack:${team}:${trigger}`.slice(0, APPEND_KEY_MAX_LENGTH);
   await appendItems(deps, writer, { date, items: parseItems(text), key });
   return `Added to ${dayLabel(date)}.`;
-}
-
-async function isAllowed(commands: MinuteLimit, key: string): Promise<boolean> {
-  try {
-    await commands.consume(key);
-    return true;
-  } catch (rejection) {
-    if (rejection instanceof RateLimiterRes) return false;
-    throw rejection;
-  }
 }
 
 /** As the page /connect shows the Slack user. */

@@ -18,6 +18,20 @@ const toPgClient = (service: AsService) => ({
   query: ({ text, values }: { text: string; values: unknown[] }) => service.statement(text, values),
 });
 
+/** Counts a request. False once the limit of the key is exceeded. Rejects if the database cannot be asked. */
+export async function isWithinLimit(
+  limiter: { consume(key: string): Promise<unknown> },
+  key: string,
+): Promise<boolean> {
+  try {
+    await limiter.consume(key);
+    return true;
+  } catch (rejection) {
+    if (rejection instanceof RateLimiterRes) return false;
+    throw rejection;
+  }
+}
+
 export type MinuteLimit = {
   /** @throws RateLimiterRes */
   consume(key: string): Promise<void>;

@@ -10,7 +10,7 @@
  * to one user are bounded apart.
  */
 import { createHash } from 'node:crypto';
-import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterMemory, RateLimiterPostgres } from 'rate-limiter-flexible';
 import type { Day } from '#domain/day/day.ts';
 import { APPEND_MAX_LENGTH, parseItems } from '#domain/log/append-items.ts';
 import { dayPath } from '#domain/routes.ts';
@@ -22,7 +22,7 @@ import { isTransient, redactRow } from '../database/database-error.ts';
 import type { Database } from '../database/database.ts';
 import { findMailToken } from '../habit/mail-tokens.ts';
 import { RECIPIENTS, type Recipient } from '../habit/reminder-schedule.ts';
-import { rateLimitStore } from '../http/rate-limit-store.ts';
+import { isWithinLimit, rateLimitStore } from '../http/rate-limit-store.ts';
 import { runLimited } from '../load/concurrency-limiter.ts';
 import type { Limiters } from '../load/limiters.ts';
 import { BusyError, identifyUser } from '../load/request-context.ts';
@@ -117,12 +117,12 @@ export function createInbound(deps: InboundDeps): Inbound {
   }
 
   async function process(mail: InboundMail): Promise<Outcome> {
-    if (!(await isWithin(perServer, 'all'))) return 'later';
+    if (!(await isWithinLimit(perServer, 'all'))) return 'later';
     const token = await findToken(mail.recipients);
     if (token === null) throw new Refusal('unknown_address');
     const { userId, day } = token;
     identifyUser(userId);
-    if (!(await isWithin(perUser, userId))) throw new Refusal('too_many');
+    if (!(await isWithinLimit(perUser, userId))) throw new Refusal('too_many');
     const parsed = await parseMail(mail.raw);
     const email = await findAddress(userId);
     if (email === null) throw new Refusal('no_account');
@@ -173,7 +173,7 @@ export function createInbound(deps: InboundDeps): Inbound {
   }
 
   async function answer(userId: string, write: () => Parameters<Mailer['send']>[0]): Promise<void> {
-    if (await isWithin(answers, userId)) mailer.send(write());
+    if (await isWithinLimit(answers, userId)) mailer.send(write());
   }
 
   return {
@@ -201,13 +201,3 @@ export function createInbound(deps: InboundDeps): Inbound {
 
 /** The address of `Name <address>`. */
 const senderOf = (from: string): string => (/<([^<>]+)>\s*$/.exec(from)?.[1] ?? from).trim().toLowerCase();
-
-async function isWithin(limiter: RateLimiterMemory | RateLimiterPostgres, key: string): Promise<boolean> {
-  try {
-    await limiter.consume(key);
-    return true;
-  } catch (rejection) {
-    if (rejection instanceof RateLimiterRes) return false;
-    throw rejection;
-  }
-}

@@ -7,11 +7,12 @@
  */
 import { readFile } from 'node:fs/promises';
 import { callbackify } from 'node:util';
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { SMTPServer, SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
 import type { Config } from '../config/config.ts';
 import { redactRow } from '../database/database-error.ts';
 import { networkPrefix } from '../http/client-address.ts';
+import { isWithinLimit } from '../http/rate-limit-store.ts';
 import { createRequestContext, runInRequestContext } from '../load/request-context.ts';
 import type { Logger } from '../log.ts';
 import { MAX_MAIL_BYTES } from './parse-mail.ts';
@@ -74,11 +75,7 @@ export async function listenForMail({ settings, domain, inbound, log }: Deps): P
   async function checkSender({ address }: SMTPServerAddress, session: SMTPServerSession): Promise<void> {
     // Delivery reports have no sender, and so must no answer.
     if (address === '') throw reply(550, '5.7.1 Delivery reports are not accepted');
-    try {
-      await mails.consume(visits.get(session.id)?.network ?? '');
-    } catch (rejection) {
-      throw rejection instanceof RateLimiterRes ? reply(451, '4.7.0 Too many mails') : rejection;
-    }
+    if (!(await isWithinLimit(mails, visits.get(session.id)?.network ?? ''))) throw reply(451, '4.7.0 Too many mails');
   }
 
   async function checkRecipient({ address }: SMTPServerAddress, session: SMTPServerSession): Promise<void> {

@@ -14,7 +14,7 @@ import type { AppEnv } from '../http/app-env.ts';
 import { clientAddress, networkPrefix } from '../http/client-address.ts';
 import { errorResponse } from '../http/error-response.ts';
 import { limitBody, readBytes } from '../http/limit-body.ts';
-import { rateLimitStore } from '../http/rate-limit-store.ts';
+import { isWithinLimit, rateLimitStore } from '../http/rate-limit-store.ts';
 import { hasMoreValues, parseJson } from '../parse-json.ts';
 import { MAX_MAIL_BYTES } from './parse-mail.ts';
 import type { Inbound, InboundDeps, InboundMail } from './receive-reply.ts';
@@ -48,11 +48,8 @@ export function inboundRoutes(deps: Deps): Hono<AppEnv> {
   function add(path: string, maxBytes: number, read: ((context: Context<AppEnv>) => Promise<Request>) | null): void {
     routes.post(path, limitBody(maxBytes), async (context) => {
       if (read === null || inbound === null) return errorResponse(context, 'not_found');
-      const isWithinLimit = await perAddress.consume(networkPrefix(clientAddress(context, config.auth))).then(
-        () => true,
-        () => false,
-      );
-      if (!isWithinLimit) return refuse(context, 429);
+      const network = networkPrefix(clientAddress(context, config.auth));
+      if (!(await isWithinLimit(perAddress, network))) return refuse(context, 429);
       const request = await read(context);
       if (request === 'unsigned') return refuse(context, 401);
       if (request === 'unreadable')

@@ -9,7 +9,7 @@
  */
 import { Hono, type Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterPostgres } from 'rate-limiter-flexible';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { Database } from '../database/database.ts';
@@ -18,7 +18,7 @@ import { clientAddress, networkPrefix } from '../http/client-address.ts';
 import { errorResponse } from '../http/error-response.ts';
 import { limitBody, readBytes } from '../http/limit-body.ts';
 import type { Metrics } from '../http/metrics.ts';
-import { rateLimitStore } from '../http/rate-limit-store.ts';
+import { isWithinLimit, rateLimitStore } from '../http/rate-limit-store.ts';
 import type { Limiters } from '../load/limiters.ts';
 import { createRequestContext } from '../load/request-context.ts';
 import type { Logger } from '../log.ts';
@@ -65,7 +65,12 @@ export function webhookRoutes({
   const routes = new Hono<AppEnv>();
   if (payments === null || config.paypal === null || config.paypal.webhookId === null) return routes;
   const queue = limiters.createLimiter('paypal_webhooks', QUEUE);
-  const isWithinLimit = createMinuteLimit(database);
+  const requests = new RateLimiterPostgres({
+    ...rateLimitStore(database),
+    keyPrefix: 'paypal-webhook',
+    points: MAX_PER_ADDRESS_AND_MINUTE,
+    duration: 60,
+  });
 
   async function isStored({ id }: PaypalEvent): Promise<boolean> {
     const { rowCount } = await database
@@ -75,7 +80,7 @@ export function webhookRoutes({
   }
 
   async function verify(from: string, transmission: WebhookTransmission, text: string): Promise<Verdict> {
-    if (!(await isWithinLimit(from))) return 'overloaded';
+    if (!(await isWithinLimit(requests, from))) return 'overloaded';
     const queuedAt = clock.now().getTime();
     const release = await queue.acquire(createRequestContext(from)).catch(() => null);
     if (release === null) return 'overloaded';
@@ -135,25 +140,6 @@ export function webhookRoutes({
 }
 
 type Verdict = 'genuine' | 'forged' | 'unverified' | 'overloaded';
-
-/** Counts each address in windows of a minute, for all processes together. */
-function createMinuteLimit(database: WebhookDeps['database']): (address: string) => Promise<boolean> {
-  const limiter = new RateLimiterPostgres({
-    ...rateLimitStore(database),
-    keyPrefix: 'paypal-webhook',
-    points: MAX_PER_ADDRESS_AND_MINUTE,
-    duration: 60,
-  });
-  return async (address) => {
-    try {
-      await limiter.consume(address);
-      return true;
-    } catch (rejection) {
-      if (rejection instanceof RateLimiterRes) return false;
-      throw rejection;
-    }
-  };
-}
 
 /** Returns null for invalid UTF-8. PayPal verifies the body byte by byte, so nothing may be replaced or dropped. */
 function decode(body: Uint8Array): string | null {
