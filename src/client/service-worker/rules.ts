@@ -18,6 +18,8 @@ export const shellCache = (version: string): string => `${CACHE_PREFIX}shell:${v
 export const PUSH_CACHE = `${CACHE_PREFIX}push`;
 export const PUSH_DEVICE_PATH = '/push/device';
 
+export const SERVICE_WORKER_PATH = '/service-worker.js';
+
 export const SHELL_PATH = ROUTES.journal.path;
 const ASSET_FOLDER = '/assets/';
 

@@ -143,11 +143,9 @@ async function sendOne(
     if (!byMail && retryAfterMs !== null) await releaseMark(service, claim.kind, sending, clock.now(), retryAfterMs);
   }
   if (!byMail) return true;
-  const message = writeReminder(deps, {
-    // `channelsOf`
-    ...{ recipient: { ...context, email: context.email! }, day: row.day, hasPrompts, last: context.last },
-    ...{ tap, reply },
-  });
+  // `channelsOf`
+  const recipient = { ...context, email: context.email! };
+  const message = writeReminder(deps, { recipient, day: row.day, hasPrompts, last: context.last, tap, reply });
   const outcome = await deliverMarked(deps, service, claim, { sending, message, isShown: isPushed });
   if (outcome !== 'deferred') counts[outcome] += 1;
   return outcome !== 'deferred';

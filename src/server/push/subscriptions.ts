@@ -5,7 +5,7 @@
  * any more. An endpoint moves to another user only with the keys of its browser: then it is the same browser.
  */
 import { ECDH } from 'node:crypto';
-import { createMailToken, parseMailToken, type MailToken } from '../habit/mail-tokens.ts';
+import { createMailToken, parseMailToken } from '../habit/mail-tokens.ts';
 import type { AsService } from '../database/database.ts';
 import type { PushTarget } from './web-push.ts';
 
@@ -58,7 +58,7 @@ export async function storeSubscription(
 
 /** The subscription that a service worker got in place of its earlier one. False if the device was removed. */
 export async function renewSubscription(service: AsService, token: string, target: PushTarget): Promise<boolean> {
-  const parsed: Omit<MailToken, 'text'> | null = parseMailToken(token);
+  const parsed = parseMailToken(token);
   if (parsed === null) return false;
   const { rowCount } = await service.statement(
     `update public.push_subscriptions set endpoint = $3, p256dh = $4, auth = $5

@@ -3,9 +3,9 @@
  * page is idle.
  */
 import type { ClientConfig } from '#domain/client-config.ts';
-import type { PageMessage } from '#client/service-worker/rules.ts';
+import { SERVICE_WORKER_PATH, type PageMessage } from '#client/service-worker/rules.ts';
 import type { Toast } from '#client/ui/toast.tsx';
-import { removeServiceWorker, SERVICE_WORKER_PATH } from './watch-start.ts';
+import { removeServiceWorker } from './watch-start.ts';
 
 /** A tab may stay open for days, so it checks for a new version when the user returns, at most this often. */
 const UPDATE_INTERVAL_MS = 60 * 60_000;

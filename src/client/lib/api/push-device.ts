@@ -4,8 +4,14 @@
  */
 import type { PushDevice } from '#domain/habit/push-message.ts';
 import type { Supabase } from './supabase.ts';
-import { PUSH_CACHE, PUSH_DEVICE_PATH, type DeviceInWorker } from '#client/service-worker/rules.ts';
+import {
+  PUSH_CACHE,
+  PUSH_DEVICE_PATH,
+  SERVICE_WORKER_PATH,
+  type DeviceInWorker,
+} from '#client/service-worker/rules.ts';
 import { PUSH_DEVICE_PREFIX } from '../session/storage-keys.ts';
+import { readClaims } from '../session/stored-session.ts';
 
 /** `install`: iOS shows notifications of installed apps alone. */
 export type PushSupport = 'ready' | 'denied' | 'install' | 'unsupported';
@@ -38,7 +44,7 @@ export async function turnOn(supabase: Supabase, userId: string): Promise<void> 
 
 async function register(supabase: Supabase, userId: string): Promise<void> {
   const { publicKey } = (await callPush(supabase, {})) as { publicKey: string };
-  const registration = await navigator.serviceWorker.register('/service-worker.js', { updateViaCache: 'none' });
+  const registration = await navigator.serviceWorker.register(SERVICE_WORKER_PATH, { updateViaCache: 'none' });
   await navigator.serviceWorker.ready;
   const subscription = await subscribe(registration, publicKey);
   const { id, renewalToken } = (await callPush(supabase, { subscription: subscription.toJSON() })) as PushDevice;
@@ -94,8 +100,5 @@ export async function followSession(supabase: Supabase, userId: string): Promise
 
 async function readSessionId({ auth }: Supabase): Promise<string> {
   const token = (await auth.getSession()).data.session?.access_token ?? '';
-  const claims = JSON.parse(new TextDecoder().decode(decodeBase64Url(token.split('.')[1] ?? 'e30'))) as {
-    session_id?: string;
-  };
-  return claims.session_id ?? '';
+  return readClaims(token)?.session_id ?? '';
 }

@@ -31,14 +31,16 @@ export function readStoredSession(apiUrl: string, isFresh: boolean): Session | n
 export const needsSecondStep = ({ access_token, user }: Pick<Session, 'access_token' | 'user'>): boolean =>
   user.factors?.some(({ status }) => status === 'verified') === true && readClaims(access_token)?.aal !== 'aal2';
 
+type Claims = { sub?: unknown; aal?: unknown; session_id?: string };
+
 /**
  * Reads the claims of an access token without checking its signature: the server checks every token that it gets. Null for
  * a malformed token.
  */
-export function readClaims(token: string): { sub?: unknown; aal?: unknown } | null {
+export function readClaims(token: string): Claims | null {
   try {
     const payload = token.split('.')[1]!;
-    return JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))) as { sub?: unknown; aal?: unknown };
+    return JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))) as Claims;
   } catch {
     return null;
   }
