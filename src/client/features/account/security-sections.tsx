@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { useUser, isSsoUser } from '#client/lib/session/session.ts';
 import { lazyChunk, useOpenChunk, type LazyChunk } from '#client/ui/lazy-chunk.ts';
-import { Button } from '#client/ui/button.tsx';
+import { SummaryLine } from '#client/ui/page/folded-section.tsx';
 import { Section } from '#client/ui/page/page.tsx';
 import { Stack } from '#client/ui/stack.tsx';
 import { SECURITY_HASH, TWO_STEP_HASH } from '#client/ui/second-step/recovery-notice.ts';
@@ -41,17 +41,16 @@ export function SecuritySection({ isShown }: { isShown: boolean }) {
   const label = isOpen ? 'Hide' : 'Show';
   return (
     <Section title="Security">
-      <div ref={line} className={styles.summary}>
+      <SummaryLine
+        ref={line}
+        label={label}
+        name={`${label} security`}
+        isOpen={isOpen}
+        contentId={wasOpened ? partsId : undefined}
+        onToggle={() => setOpen(!isOpen)}
+      >
         <SecuritySummary />
-        <Button
-          aria-expanded={isOpen}
-          aria-controls={wasOpened ? partsId : undefined}
-          aria-label={`${label} security`}
-          onClick={() => setOpen(!isOpen)}
-        >
-          {label}
-        </Button>
-      </div>
+      </SummaryLine>
       {wasOpened && (
         <div id={partsId} className={styles.parts} hidden={!isOpen}>
           <SecurityParts />
@@ -78,7 +77,7 @@ function SecuritySummary() {
   // No-break spaces: a line does not end within a fact.
   const known = facts.flatMap((fact) => fact || []).map((fact) => fact.replaceAll(' ', '\u00a0'));
   // Commas, because a dot would stand alone at the end of a line on a phone.
-  return <div>{known.join(', ')}</div>;
+  return known.join(', ');
 }
 
 function SecurityParts() {
@@ -198,20 +197,16 @@ function AccountSection({ title, summary, openLabel, panel, hash }: AccountSecti
   const label = isOpen ? 'Close' : openLabel;
   return (
     <Section title={title} isPart>
-      <div ref={summaryElement} className={styles.summary}>
-        <div>{summary}</div>
-        {isClosable && (
-          <Button
-            aria-expanded={isOpen}
-            aria-controls={isOpen ? panelId : undefined}
-            // Tells the buttons of the sections apart.
-            aria-label={`${label}: ${title}`}
-            onClick={toggle}
-          >
-            {label}
-          </Button>
-        )}
-      </div>
+      <SummaryLine
+        ref={summaryElement}
+        label={label}
+        name={`${label}: ${title}`}
+        isOpen={isOpen}
+        contentId={isOpen ? panelId : undefined}
+        onToggle={isClosable ? toggle : null}
+      >
+        {summary}
+      </SummaryLine>
       {isOpen && (
         <Stack id={panelId}>
           <panel.View onClose={() => setOpen(false)} setClosable={setClosable} />

@@ -1,5 +1,5 @@
 /** A section that sums itself up in a line until it is opened. */
-import { useId, useState, type ReactNode } from 'react';
+import { useId, useState, type ReactNode, type Ref } from 'react';
 import { Button } from '../button.tsx';
 import { Section } from './page.tsx';
 import styles from './folded-section.module.css';
@@ -22,18 +22,15 @@ export function FoldedSection({ title, summary, isAsking = false, children }: Fo
   const label = isOpen ? 'Close' : 'Change';
   return (
     <Section title={title}>
-      <div className={styles.summary}>
-        <div>{summary}</div>
-        <Button
-          aria-expanded={isOpen}
-          aria-controls={wasOpened ? contentId : undefined}
-          // Tells the buttons of the sections apart.
-          aria-label={`${label}: ${title}`}
-          onClick={() => setChosen(!isOpen)}
-        >
-          {label}
-        </Button>
-      </div>
+      <SummaryLine
+        label={label}
+        name={`${label}: ${title}`}
+        isOpen={isOpen}
+        contentId={wasOpened ? contentId : undefined}
+        onToggle={() => setChosen(!isOpen)}
+      >
+        {summary}
+      </SummaryLine>
       {wasOpened && (
         <div id={contentId} className={styles.content} hidden={!isOpen}>
           {children}
@@ -42,3 +39,29 @@ export function FoldedSection({ title, summary, isAsking = false, children }: Fo
     </Section>
   );
 }
+
+type SummaryLineProps = {
+  ref?: Ref<HTMLDivElement>;
+  /** The button's text. */
+  label: string;
+  /** The button's accessible name, which tells the buttons of the sections apart. */
+  name: string;
+  isOpen: boolean;
+  /** The id of what the button opens; undefined while it is not in the page. */
+  contentId: string | undefined;
+  /** Null: there is no button. */
+  onToggle: (() => void) | null;
+  children: ReactNode;
+};
+
+/** What sums a section up, and the button that opens and closes it. */
+export const SummaryLine = ({ ref, label, name, isOpen, contentId, onToggle, children }: SummaryLineProps) => (
+  <div ref={ref} className={styles.summary}>
+    <div>{children}</div>
+    {onToggle && (
+      <Button aria-expanded={isOpen} aria-controls={contentId} aria-label={name} onClick={onToggle}>
+        {label}
+      </Button>
+    )}
+  </div>
+);
