@@ -1,5 +1,5 @@
 /** The fields of the sign-in and sign-up forms. The frames of both pages have them too (app/page-frames.tsx). */
-import type { ReactNode } from 'react';
+import type { ComponentProps, ReactNode } from 'react';
 import { EMAIL_MAX_LENGTH, NAME_PATTERN, TERMS_PROBLEM } from '#domain/account/account.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { Field, FieldError, PasswordField, useInvalidText } from '#client/ui/form/field.tsx';
@@ -16,17 +16,26 @@ export function LoginFields({ hasPasskeys = false, forgot }: LoginFieldsProps) {
   return (
     <>
       <EmailField autoFocus autoComplete={hasPasskeys ? 'username webauthn' : 'username'} />
-      <PasswordField
-        label="Password"
-        name="password"
-        autoComplete="current-password"
-        required
-        invalidText="Enter your password"
-      />
+      <CurrentPasswordField />
       <div className={styles.beside}>{forgot}</div>
     </>
   );
 }
+
+type CurrentPasswordFieldProps = Pick<ComponentProps<typeof PasswordField>, 'autoFocus'> & {
+  'data-autofocus'?: boolean;
+};
+
+export const CurrentPasswordField = (props: CurrentPasswordFieldProps) => (
+  <PasswordField
+    label="Password"
+    name="password"
+    autoComplete="current-password"
+    required
+    invalidText="Enter your password"
+    {...props}
+  />
+);
 
 type SignupFieldsProps = {
   passwordProblem?: string | null;
@@ -80,17 +89,23 @@ function TermsField({ terms }: Pick<SignupFieldsProps, 'terms'>) {
           }}
         />
         <span>
-          I accept the{' '}
-          <a href={ROUTES.terms.path} target="_blank" rel="noopener">
-            Terms of Service
-          </a>{' '}
-          &{' '}
-          <a href={ROUTES.privacy.path} target="_blank" rel="noopener">
-            Privacy Policy
-          </a>
+          I accept the <TermsLinks />
         </span>
       </label>
       {problem !== null && <FieldError id="terms-problem">{problem}</FieldError>}
     </div>
   );
 }
+
+/** The links to what a new account accepts. */
+export const TermsLinks = () => (
+  <>
+    <a href={ROUTES.terms.path} target="_blank" rel="noopener">
+      Terms of Service
+    </a>{' '}
+    &{' '}
+    <a href={ROUTES.privacy.path} target="_blank" rel="noopener">
+      Privacy Policy
+    </a>
+  </>
+);

@@ -13,13 +13,13 @@ import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { Button, InlineButton } from '#client/ui/button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
 import { Notice } from '#client/ui/notice.tsx';
-import { PasswordField } from '#client/ui/form/field.tsx';
 import { useWelcomeBack } from '#client/ui/use-welcome-back.ts';
 import { SignOutDialog } from '#client/ui/sign-out-dialog.tsx';
 import { SecondStep } from '#client/ui/second-step/second-step.tsx';
 import { useOpenChunk } from '#client/ui/lazy-chunk.ts';
 import { Form, SubmitButton } from '#client/ui/form/form.tsx';
 import { Stack } from '#client/ui/stack.tsx';
+import { CurrentPasswordField } from './account-fields.tsx';
 import { EmailField } from './email-field.tsx';
 import { NewPassword, RecoveryCodeForm } from './password/new-password.tsx';
 import { useAdoptSession, type VerifiedAccount } from './link/use-link-verification.ts';
@@ -188,15 +188,7 @@ function PasswordStep({ others, onSent, onOpen }: PasswordStepProps) {
       <Lead>{SESSION_ENDED}</Lead>
       <Form layout="page" outcome={outcome} onSubmit={onSubmit}>
         <EmailField value={email} readOnly />
-        <PasswordField
-          label="Password"
-          name="password"
-          autoComplete="current-password"
-          required
-          invalidText="Enter your password"
-          autoFocus
-          data-autofocus
-        />
+        <CurrentPasswordField autoFocus data-autofocus />
         <SubmitButton layout="page" busy={busy} busyLabel="Signing in...">
           Sign in
         </SubmitButton>

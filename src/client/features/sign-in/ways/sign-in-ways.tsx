@@ -1,6 +1,5 @@
 /** The buttons of the other ways to sign in, below the password form. Their code is loaded when one is used. */
 import type { ReactNode } from 'react';
-import { ROUTES } from '#domain/routes.ts';
 import { useClientConfig } from '#client/lib/api/supabase.ts';
 import { useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { readLastWay } from '#client/lib/session/last-way.ts';
@@ -8,6 +7,7 @@ import { Button } from '#client/ui/button.tsx';
 import { lazyChunk, useOpenChunk } from '#client/ui/lazy-chunk.ts';
 import { Form, SubmitButton } from '#client/ui/form/form.tsx';
 import { Stack } from '#client/ui/stack.tsx';
+import { TermsLinks } from '../account-fields.tsx';
 import { PasskeyButton, Ways, WAY_FORMS, WAY_LABELS } from './way-buttons.tsx';
 import type { WayProps } from '../sign-in-layout.tsx';
 import styles from './sign-in-ways.module.css';
@@ -86,15 +86,7 @@ export function ProviderWays({ returnPath }: { returnPath: string | undefined })
 
 const TERMS = (
   <>
-    With a new account you accept the{' '}
-    <a href={ROUTES.terms.path} target="_blank" rel="noopener">
-      Terms of Service
-    </a>{' '}
-    &{' '}
-    <a href={ROUTES.privacy.path} target="_blank" rel="noopener">
-      Privacy Policy
-    </a>
-    .
+    With a new account you accept the <TermsLinks />.
   </>
 );
 
