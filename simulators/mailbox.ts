@@ -25,7 +25,7 @@ export type SendReply = (mail: ReceivedMail, reply: { words: string; client: str
 /** @param sendReply null: mails have no form to reply */
 export async function startMailbox(sendReply: SendReply | null = null): Promise<Mailbox> {
   const server = await startMailServer();
-  /** What became of the last reply to a mail, by its Message-ID. */
+  /** The server's answer to the last reply to a mail, by the mail's Message-ID. */
   const replies = new Map<string, string>();
   const messagesTo = (to: string): ReceivedMail[] =>
     server.messages().filter((message) => message.to === to.trim().toLowerCase());

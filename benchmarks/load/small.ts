@@ -36,7 +36,7 @@ const IDLE_MS = 75_000;
 const SAMPLE_MS = 1_000;
 
 const NPM_START = 'node scripts/run.mjs start';
-/** What a service manager runs. */
+/** The command of a service manager (deploy), which starts the server without npm. */
 const SERVER = `${process.execPath} ${SERVER_NODE_FLAGS.join(' ')} src/server/main.ts`;
 
 const { values: options } = parseArgs({

@@ -87,7 +87,7 @@ test('lists the scripts of a route: those of its layout, its view and what both 
 
 test('lists what the boot script imports for a route, and what its modules import as they load', () => {
   const found = ['a-journal.ts', 'a-main.ts', 'a-router.ts', 'an-early-part.ts', 'an-editor.ts', 'of-the-editor.ts'];
-  // What the app shares with the landing page comes with every screen.
+  // Every screen loads the chunk of the modules that the app shares with the landing page.
   expect(modulesOf('journal').filter((name) => name !== 'a-part.ts')).toEqual(found);
 });
 

@@ -11,7 +11,7 @@ import { FaultQueue } from '../faults.ts';
 import { breakConnection, serveApp, type HostEnv } from '../host.ts';
 import { escapeHtml, renderSandboxPage } from '../page.ts';
 
-/** What real services accept. */
+/** The limits of real push services: RFC 8030 7.2 for the body, RFC 8292 2 for the token's life. */
 const MAX_BODY_BYTES = 4_096;
 const MAX_JWT_SECONDS = 24 * 3_600;
 const MAX_MESSAGES = 200;

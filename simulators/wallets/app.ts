@@ -15,7 +15,7 @@ import * as PersonalMessage from 'ox/PersonalMessage';
 import * as Secp256k1 from 'ox/Secp256k1';
 import * as Signature from 'ox/Signature';
 
-/** What the sandbox puts into the product's pages: the wallets, and the push service of the browser. */
+/** The script that the sandbox adds to the product's pages: it simulates the wallets and the browser's push service. */
 const PAGE_SCRIPT = ['page-script.js', '../push/page-script.js']
   .map((file) => readFileSync(join(import.meta.dirname, file), 'utf8'))
   .join('\n');

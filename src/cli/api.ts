@@ -101,7 +101,7 @@ function parseObject(text: string): Record<string, unknown> | null {
 
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** What the server says of a refusal. */
+/** The message of a refusal, from the fields of any of the server's APIs. */
 export const messageOf = ({ status, body }: Answer): string =>
   textOf(body['error_description']) ||
   textOf(body['error']) ||

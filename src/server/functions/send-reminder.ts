@@ -1,6 +1,6 @@
 /**
- * `send-reminder` {}: sends the caller the reminder of today at once, by mail and to the devices, so that one sees what the evening brings before the
- * evening. Changes nothing of the schedule.
+ * `send-reminder` {}: sends the caller the reminder of today at once, by mail and to the devices, as an example. Changes
+ * nothing of the schedule.
  *
  * Threat: a stolen session floods the owner's mailbox. The mail goes to the proven address of the account alone, three times
  * an hour.

@@ -4,7 +4,7 @@
  *
  * Threat: anybody may post here. Postmark sends a password, Mailgun and SNS sign; a request without one is refused before
  * anything else, Postmark's before its body is read. A proof of a provider only opens the pipeline: the mail is
- * authenticated as one that arrived by SMTP.
+ * authenticated as one that arrived by SMTP, unless SES says that DMARC has passed.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { Hono, type Context } from 'hono';
