@@ -294,7 +294,8 @@ type SharedFailure = { readonly error: Error; readonly at: number };
 
 /**
  * Runs the queries of several callers in one transaction and one round trip: each sets its own role and claims before
- * its statement, and a single Sync commits all of them. If one fails, all of them reject with its error.
+ * its statement, and a single Sync commits all of them. If one fails, all of them reject with its error. All of them are
+ * prepared, so none fails before it is sent.
  */
 export class SharedTransaction extends DriverQuery implements Submittable {
   /** Null once it is committed. */
@@ -314,16 +315,13 @@ export class SharedTransaction extends DriverQuery implements Submittable {
     this.#resolve = resolve;
   }
 
-  submit(connection: Connection): Error | undefined {
+  submit(connection: Connection): void {
     const wire = connection as unknown as Wire;
-    const unsendable = this.#queries.map((query) => query.prepare()).find((error) => error !== undefined);
-    if (unsendable) return unsendable;
     wire.stream.cork();
     for (const query of this.#queries) query.send(wire);
     sendConstant(wire, preparationOf(wire), COLLECTED_CHANGES, []);
     wire.sync();
     wire.stream.uncork();
-    return undefined;
   }
 
   handleRowDescription(message: { fields: FieldDef[] }): void {

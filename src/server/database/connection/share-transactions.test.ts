@@ -135,6 +135,63 @@ test('a user whose write failed shares no transaction for a while', async () => 
   expect(failed).not.toBe(first);
 });
 
+const UNSENDABLE = {
+  toPostgres(): never {
+    throw new TypeError('unsendable');
+  },
+};
+
+test.each<[string, unknown, 'rejected' | 'fulfilled']>([
+  ['cannot be serialised', UNSENDABLE, 'rejected'],
+  ['has a NUL', '<p>a\0b</p>', 'rejected'],
+  ['has half a character', '<p>\uD800</p>', 'fulfilled'],
+  ['is too large', 'x'.repeat(16_000_000), 'rejected'],
+])('a write whose value %s fails alone at most', async (_name, value, status) => {
+  const results = await Promise.allSettled(
+    users.map((user, index) => save(user, index === 3 ? (value as string) : `<p>${index}</p>`)),
+  );
+  expect(results.map((result) => result.status)).toEqual(users.map((_, index) => (index === 3 ? status : 'fulfilled')));
+  const reason = results[3]!.status === 'rejected' ? String(results[3]!.reason) : '';
+  if (value === UNSENDABLE) expect(reason).toBe('TypeError: unsendable');
+});
+
+test('users share no transaction for a while after one whose commit failed', async () => {
+  await db.admin.query(`create or replace function refuse_at_commit() returns trigger language plpgsql as
+      $$ begin if new.content like '%fails%' then raise 'at commit' using errcode = '23514'; end if; return null; end $$;
+    create constraint trigger refuse_at_commit after update on entries deferrable initially deferred
+      for each row execute function refuse_at_commit()`);
+  onTestFinished(() => db.admin.query('drop trigger refuse_at_commit on entries') as unknown as Promise<void>);
+  const failing = await Promise.allSettled(
+    users.map((user, index) => save(user, index === 3 ? '<p>fails</p>' : `<p>${index}</p>`)),
+  );
+  expect(failing.map(({ status }) => status)).toEqual(
+    users.map((_, index) => (index === 3 ? 'rejected' : 'fulfilled')),
+  );
+  // The first rounds prepare the statements of the connections.
+  for (let round = 0; round < 6; round += 1) {
+    const saved = await Promise.all(users.map((user) => save(user, '<p>later</p>')));
+    expect(new Set(saved.map((row) => row!.transaction)).size).toBe(MAX_WRITES);
+  }
+});
+
+test('a user has one write in a transaction, and one set aside is so in every session', async () => {
+  const [first, second, other] = await Promise.all([
+    save(users[0]!, '<p>1</p>'),
+    save(users[0]!, '<p>2</p>'),
+    save(users[1]!, '<p>3</p>'),
+  ]);
+  expect(first!.transaction).not.toBe(second!.transaction);
+  expect(other!.transaction).toBe(first!.transaction);
+  await Promise.allSettled([save(users[1]!, 'x'.repeat(262_144 + 65)), save(users[2]!, '<p>x</p>')]);
+  await expect
+    .poll(async () => {
+      const saved = await Promise.all([users[0]!, users[2]!, users[1]!].map((user) => save(user, '<p>x</p>')));
+      const [a, b, failed] = saved.map((row) => row!.transaction);
+      return a === b && failed !== a;
+    })
+    .toBe(true);
+});
+
 test('a write that waits for a lock does not hold up the others', async () => {
   const locker = await db.admin.connect();
   await locker.query('begin');
@@ -176,7 +233,7 @@ test('writes of any users, rows and kinds end as if each had run alone', { timeo
   const write = fc.record({
     caller: fc.nat({ max: 4 }),
     row: fc.nat({ max: 4 }),
-    kind: fc.constantFrom('save', 'too long', 'future'),
+    kind: fc.constantFrom('save', 'too long', 'future', 'unsendable', 'NUL'),
     later: fc.boolean(),
   });
   const FAIL = `update public.entries set date = current_date + 30 where user_id = $1 and content <> $2 returning revision`;
@@ -185,7 +242,12 @@ test('writes of any users, rows and kinds end as if each had run alone', { timeo
       const results: Promise<string>[] = [];
       for (const [index, { caller, row, kind, later }] of writes.entries()) {
         if (later) await nextTurn();
-        const content = kind === 'too long' ? 'x'.repeat(262_144 + 65) : `<p>${randomUUID()} ${index}</p>`;
+        const contents: Readonly<Record<string, unknown>> = {
+          'too long': 'x'.repeat(262_144 + 65),
+          unsendable: UNSENDABLE,
+          NUL: '\0',
+        };
+        const content = contents[kind] ?? `<p>${randomUUID()} ${index}</p>`;
         results.push(
           db.database
             .asUser(identity(users[caller]!), { isQuickWrite: true })
@@ -197,6 +259,8 @@ test('writes of any users, rows and kinds end as if each had run alone', { timeo
         );
       }
       const expected = writes.map(({ caller, row, kind }) => {
+        if (kind === 'unsendable') return 'TypeError: unsendable';
+        if (kind === 'NUL') return '22021';
         if (caller !== row) return '0';
         return kind === 'save' ? '1' : kind === 'future' ? '42501' : '23514';
       });

@@ -22,7 +22,7 @@ import {
 import type { RequestPool } from './request-pool.ts';
 import type { StatementProtocol } from './statement-protocol.ts';
 
-/** Bounds how long a write waits for those before it in its transaction. */
+/** Bounds how long a write waits for those before it in its transaction, with `LOCK_LIMIT_MS` for each of their locks. */
 export const MAX_WRITES = 8;
 /**
  * A user whose write failed shares no transaction for this time. Threat: with a write that fails each time, a user would
@@ -60,11 +60,17 @@ export function shareTransactions({ requests, limiter, protocol, announcer, type
     return answer;
   }
 
+  /** Threat: a user sends eight writes at once, each of which waits for a lock. So a transaction has one write of a user. */
   function sendWaiting(): void {
-    const writes = waiting;
+    const transactions: Map<string, Waiting>[] = [];
+    for (const waiter of waiting) {
+      const user = userOf(waiter.write);
+      const open = transactions.find((writes) => writes.size < MAX_WRITES && !writes.has(user));
+      if (open) open.set(user, waiter);
+      else transactions.push(new Map([[user, waiter]]));
+    }
     waiting = [];
-    for (let from = 0; from < writes.length; from += MAX_WRITES)
-      void sendTogether(writes.slice(from, from + MAX_WRITES));
+    for (const writes of transactions) void sendTogether([...writes.values()]);
   }
 
   async function sendTogether(writes: readonly Waiting[]): Promise<void> {
@@ -79,9 +85,14 @@ export function shareTransactions({ requests, limiter, protocol, announcer, type
     const prepared = writes.filter(({ write: { actingAs, text } }) =>
       isPrepared(client, SETTINGS_IN_COMPANY, actingAs, protocol.textOf(text)),
     );
-    const shared = prepared.length > 0 ? prepared : writes.slice(0, 1);
-    for (const waiter of writes) if (!shared.includes(waiter)) waiter.answer(null);
-    const { failure, results } = await send(client, shared);
+    const parsed = prepared.length > 0 ? prepared : writes.slice(0, 1);
+    // A value that the driver cannot send fails its own write, alone.
+    const queries = new Map(parsed.map((waiter) => [waiter, toQuery(waiter.write)]));
+    for (const [waiter, query] of queries) if (query.prepare() !== undefined) queries.delete(waiter);
+    const shared = [...queries.keys()];
+    for (const waiter of writes) if (!queries.has(waiter)) waiter.answer(null);
+    if (shared.length === 0) return requests.release(client, false);
+    const { failure, results } = await send(client, shared, [...queries.values()]);
     if (failure?.error instanceof ForeignAnswerError) {
       protocol.stopPipelining();
       client.connection.stream.destroy();
@@ -89,16 +100,18 @@ export function shareTransactions({ requests, limiter, protocol, announcer, type
     const isBroken = failure !== null && requests.handleError(failure.error);
     requests.release(client, isBroken);
     const isRolledBack = failure !== null && !isBroken && outcomeOf(failure.error) === 'rolled back';
-    const failed = isRolledBack && shared[failure.at];
-    if (failed) alone.set(failed.write.actingAs.claimsJson, true);
+    if (isRolledBack) {
+      // If the commit failed, nothing tells whose write was at fault.
+      const failed = shared[failure.at];
+      for (const { write } of failed ? [failed] : shared) alone.set(userOf(write), true);
+    }
     for (const [index, { answer }] of shared.entries()) answer(isRolledBack ? null : results[index]!);
   }
 
-  async function send(client: pg.PoolClient, shared: readonly Waiting[]) {
-    const queries = shared.map(
-      ({ write: { actingAs, text, values } }) =>
-        new RlsQuery(actingAs, protocol.textOf(text), values, types, 'named', null, SETTINGS_IN_COMPANY),
-    );
+  const toQuery = ({ actingAs, text, values }: Write): RlsQuery =>
+    new RlsQuery(actingAs, protocol.textOf(text), values, types, 'named', null, SETTINGS_IN_COMPANY);
+
+  async function send(client: pg.PoolClient, shared: readonly Waiting[], queries: readonly RlsQuery[]) {
     const transaction = new SharedTransaction(queries);
     announcer.watch(client);
     client.query(transaction);
@@ -112,12 +125,12 @@ export function shareTransactions({ requests, limiter, protocol, announcer, type
   }
 
   return async (write) => {
-    const answer = alone.has(write.actingAs.claimsJson) ? null : await runShared(write);
+    const answer = alone.has(userOf(write)) ? null : await runShared(write);
     if (answer === null) return runAlone(write);
     if (answer.status === 'rejected') throw answer.reason;
     return answer.value;
   };
 }
 
-/** A report of this user alone: any of the days may have changed. */
-const userOf = ({ actingAs }: Write): string => (JSON.parse(actingAs.claimsJson) as { sub: string }).sub;
+/** Also a report that any of the user's days may have changed. Guests are one user. */
+const userOf = ({ actingAs }: Write): string => (JSON.parse(actingAs.claimsJson) as { sub?: string }).sub ?? '';
