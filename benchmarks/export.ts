@@ -12,7 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Page } from '@playwright/test';
 import { entryText } from '#domain/log/entry-text.ts';
 import type { ParsedDay } from '#domain/export/exported-entry.ts';
-import { readMarkdown } from '#domain/export/formats/read-markdown.ts';
+import { readMarkdown } from '#domain/journals/own-export.ts';
 import { readText } from '#domain/export/formats/text-format.ts';
 import { openSeededProduct, signUp, watchLongestTask } from './browser/seeded-product.ts';
 import { printFigures, type Figure } from './figures.ts';

@@ -2,9 +2,15 @@
  * Apple Journal: `AppleJournalEntries/Entries/*.html`, one page per entry, and its pictures in `Resources`. The export
  * stores the entry's local day, in the language of the device, and no time.
  */
-import type { JournalEntry, JournalReader, Skipped, SourceFile } from './journal-reader.ts';
+import {
+  type JournalEntry,
+  type JournalReader,
+  type Skipped,
+  type SourceFile,
+  fileName,
+  readEachFile,
+} from './journal-reader.ts';
 import { attributeOf, findElements, hasClass, replaceElements, tagsOf, textOf } from './markup.ts';
-import { fileName, readEachFile } from './source-files.ts';
 import { findDate, resolveDates } from './written-dates.ts';
 
 const isPage = ({ path }: SourceFile): boolean => /\.html?$/i.test(path) && !/(?:^|\/)index\.html?$/i.test(path);

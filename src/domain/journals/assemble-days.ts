@@ -4,8 +4,10 @@ import { escapeHtml } from '../export/escape-html.ts';
 import type { ImportedDay } from '../export/exported-entry.ts';
 import { ENTRY_MAX_BYTES } from '../log/entry.ts';
 import { entryText, isEmptyLog } from '../log/entry-text.ts';
-import { skip } from './source-files.ts';
-import type { JournalEntry, Skipped } from './journal-reader.ts';
+import { skip, type JournalEntry, type Skipped } from './journal-reader.ts';
+import { withoutControls } from '../log/entry-html.ts';
+import { normalizeText, textToLog } from '../log/text-to-log.ts';
+import { parseMarkdown } from '../markdown/parse-markdown.ts';
 
 /** An entry whose body is the HTML of a log. `exact`: it is a whole day of our own JSON export. */
 export type LogEntry = Omit<JournalEntry, 'kind' | 'body'> & { html: string; exact: boolean };
@@ -67,4 +69,17 @@ function byteLength(text: string): number {
     bytes += unit < 0x80 ? 1 : unit < 0x8_00 || (unit >= 0xd8_00 && unit < 0xe0_00) ? 2 : 3;
   }
   return bytes;
+}
+
+/** Controls that end a line. They become U+2028, which the readers of text and HTML take for a line end. */
+const OLD_LINE_END = /[\v\f\x85]/g;
+
+/** Control characters are no text, and half a surrogate pair cannot be stored. */
+export const cleanText = (text: string): string =>
+  withoutControls(text.replace(OLD_LINE_END, '\u2028')).replace(/\p{Surrogate}/gu, '');
+
+export function toLog({ format, text }: Exclude<JournalEntry['body'], { format: 'html' }>): string {
+  if (format === 'log') return text;
+  const clean = normalizeText(cleanText(text));
+  return format === 'text' ? textToLog(clean).html : parseMarkdown(clean, { softBreaks: 'keep' });
 }

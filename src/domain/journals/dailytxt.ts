@@ -4,9 +4,15 @@
  */
 import { isDay } from '../day/day.ts';
 import { fieldsOf, listOf, stringOf } from './json-fields.ts';
-import type { JournalEntry, JournalReader, Skipped, SourceFile } from './journal-reader.ts';
+import {
+  type JournalEntry,
+  type JournalReader,
+  type Skipped,
+  type SourceFile,
+  readEachFile,
+  skip,
+} from './journal-reader.ts';
 import { decodeEntities, findElements, hasClass, textOf } from './markup.ts';
-import { readEachFile, skip } from './source-files.ts';
 import { findDate, resolveDates } from './written-dates.ts';
 
 const MONTH = /(?:^|\/)(\d{4})\/(\d{1,2})\.json$/;

@@ -4,10 +4,16 @@
  */
 import { normalizeText } from '../log/text-to-log.ts';
 import { entryTime, fieldsOf, listOf, stringOf, type Fields } from './json-fields.ts';
-import type { JournalEntry, JournalReader, ReadContext, Skipped, SourceFile } from './journal-reader.ts';
-import { decodeEntities } from './markup.ts';
-import { LineCollector, linesToHtml, type LineStyle, type RichText } from './rich-text.ts';
-import { readEachFile, skip } from './source-files.ts';
+import {
+  type JournalEntry,
+  type JournalReader,
+  type ReadContext,
+  type Skipped,
+  type SourceFile,
+  readEachFile,
+  skip,
+} from './journal-reader.ts';
+import { decodeEntities, LineCollector, linesToHtml, type LineStyle, type RichText } from './markup.ts';
 import { findDate, resolveDates, type WrittenDate } from './written-dates.ts';
 
 const isJson = ({ path }: SourceFile): boolean => /\.json$/i.test(path);

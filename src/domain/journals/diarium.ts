@@ -5,9 +5,15 @@
 import { isDay } from '../day/day.ts';
 import { normalizeText } from '../log/text-to-log.ts';
 import { entryTime, fieldsOf, listOf, stringOf, titleOf, type Fields } from './json-fields.ts';
-import type { JournalEntry, JournalReader, Skipped, SourceFile } from './journal-reader.ts';
+import {
+  type JournalEntry,
+  type JournalReader,
+  type Skipped,
+  type SourceFile,
+  readEachFile,
+  skip,
+} from './journal-reader.ts';
 import { findElements, hasClass, textOf } from './markup.ts';
-import { readEachFile, skip } from './source-files.ts';
 import { findDate } from './written-dates.ts';
 
 const isJson = ({ path }: SourceFile): boolean => /\.json$/i.test(path);

@@ -2,9 +2,15 @@
  * Diaro: `DiaroBackup.xml` in a zip, tables of rows. An entry stores its instant in milliseconds and its own offset.
  */
 import { entryTime, stringOf, titleOf } from './json-fields.ts';
-import type { JournalEntry, JournalReader, Skipped, SourceFile } from './journal-reader.ts';
+import {
+  type JournalEntry,
+  type JournalReader,
+  type Skipped,
+  type SourceFile,
+  readEachFile,
+  skip,
+} from './journal-reader.ts';
 import { decodeEntities } from './markup.ts';
-import { readEachFile, skip } from './source-files.ts';
 
 const isXml = ({ path }: SourceFile): boolean => /\.xml$/i.test(path);
 const isEncrypted = ({ path }: SourceFile): boolean => /\.denc$/i.test(path);

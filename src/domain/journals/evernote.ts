@@ -3,10 +3,18 @@
  * are Base64 within a note, so a file can have a gigabyte of which a few megabytes are text: notes are cut out of the
  * bytes one by one, without their attachments.
  */
-import type { JournalEntry, JournalReader, ReadContext, Skipped, SourceFile } from './journal-reader.ts';
+import {
+  type JournalEntry,
+  type JournalReader,
+  type ReadContext,
+  type Skipped,
+  type SourceFile,
+  distinctTitle,
+  isHidden,
+  skip,
+} from './journal-reader.ts';
 import { attributeOf, decodeEntities, findElements, replaceElements, tagsOf } from './markup.ts';
-import { dayOfNote } from './note-time.ts';
-import { distinctTitle, isHidden, skip } from './source-files.ts';
+import { dayOfNote } from './json-fields.ts';
 
 const isEnex = (file: SourceFile): boolean => /\.enex$/i.test(file.path) && !isHidden(file);
 

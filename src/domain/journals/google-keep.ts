@@ -1,10 +1,15 @@
 /** Google Keep (Takeout): one JSON file per note, beside an HTML file with the same text. Instants have no zone. */
 import { escapeHtml } from '../export/escape-html.ts';
-import { fieldsOf, listOf, stringOf, titleOf, type Fields } from './json-fields.ts';
-import type { JournalEntry, JournalReader, Skipped, SourceFile } from './journal-reader.ts';
-import { noteTime } from './note-time.ts';
-import { checkBox } from './rich-text.ts';
-import { readEachFile, skip } from './source-files.ts';
+import { fieldsOf, listOf, stringOf, titleOf, type Fields, noteTime } from './json-fields.ts';
+import {
+  type JournalEntry,
+  type JournalReader,
+  type Skipped,
+  type SourceFile,
+  readEachFile,
+  skip,
+} from './journal-reader.ts';
+import { checkBox } from './markup.ts';
 
 const isJson = ({ path }: SourceFile): boolean => /\.json$/i.test(path);
 /** Takeout writes the names of labels and settings beside the notes. */

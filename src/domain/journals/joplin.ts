@@ -3,10 +3,19 @@
  * Markdown with front matter. Timestamps are UTC without a zone.
  */
 import { splitFrontMatter, textProperty } from './front-matter.ts';
-import type { JournalEntry, JournalReader, Skipped, SourceFile } from './journal-reader.ts';
+import {
+  type JournalEntry,
+  type JournalReader,
+  type Skipped,
+  type SourceFile,
+  distinctTitle,
+  fileName,
+  isHidden,
+  readEachFile,
+  skip,
+} from './journal-reader.ts';
 import { plainMarkdown } from './plain-markdown.ts';
-import { dayOfNote } from './note-time.ts';
-import { distinctTitle, fileName, isHidden, readEachFile, skip } from './source-files.ts';
+import { dayOfNote } from './json-fields.ts';
 
 const isArchive = ({ path }: SourceFile): boolean => /\.jex$/i.test(path);
 const isRaw = ({ path }: SourceFile): boolean => /(?:^|\/)[\da-f]{32}\.md$/i.test(path);

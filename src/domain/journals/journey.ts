@@ -3,8 +3,14 @@
  * entry's zone is stored beside its instant: milliseconds in `date_journal`, since 2024 a text in `dateOfJournal`.
  */
 import { entryTime, fieldsOf, isHtml, listOf, stringOf, type Fields } from './json-fields.ts';
-import type { JournalEntry, JournalReader, Skipped, SourceFile } from './journal-reader.ts';
-import { readEachFile, skip } from './source-files.ts';
+import {
+  type JournalEntry,
+  type JournalReader,
+  type Skipped,
+  type SourceFile,
+  readEachFile,
+  skip,
+} from './journal-reader.ts';
 
 const isJson = ({ path }: SourceFile): boolean => /\.json$/i.test(path);
 

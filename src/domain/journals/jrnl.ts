@@ -5,8 +5,14 @@
 import { isDay } from '../day/day.ts';
 import { normalizeText } from '../log/text-to-log.ts';
 import { fieldsOf, listOf, stringOf, titleOf } from './json-fields.ts';
-import type { JournalEntry, JournalReader, Skipped, SourceFile } from './journal-reader.ts';
-import { readEachFile, skip } from './source-files.ts';
+import {
+  type JournalEntry,
+  type JournalReader,
+  type Skipped,
+  type SourceFile,
+  readEachFile,
+  skip,
+} from './journal-reader.ts';
 import { findDate, resolveDates, type WrittenDate } from './written-dates.ts';
 
 const isJson = ({ path }: SourceFile): boolean => /\.json$/i.test(path);

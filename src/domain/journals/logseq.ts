@@ -3,9 +3,18 @@
  * properties, tasks and references to blocks of other files. Days are civil dates without times.
  */
 import { splitFrontMatter } from './front-matter.ts';
-import type { JournalEntry, JournalReader, ReadContext, Skipped, SourceFile } from './journal-reader.ts';
+import {
+  type JournalEntry,
+  type JournalReader,
+  type ReadContext,
+  type Skipped,
+  type SourceFile,
+  fileName,
+  isHidden,
+  readEachFile,
+  skip,
+} from './journal-reader.ts';
 import { plainMarkdown } from './plain-markdown.ts';
-import { fileName, isHidden, readEachFile, skip } from './source-files.ts';
 import { findDate, resolveDates } from './written-dates.ts';
 
 /** Logseq keeps copies of changed files in `logseq/bak`, and deleted ones in `logseq/.recycle`. */

@@ -4,10 +4,20 @@
  */
 import { isDay } from '../day/day.ts';
 import { splitFrontMatter, textProperty } from './front-matter.ts';
-import type { JournalEntry, JournalReader, ReadContext, Skipped, SourceFile } from './journal-reader.ts';
+import {
+  type JournalEntry,
+  type JournalReader,
+  type ReadContext,
+  type Skipped,
+  type SourceFile,
+  distinctTitle,
+  fileName,
+  isHidden,
+  readEachFile,
+  skip,
+} from './journal-reader.ts';
 import { plainMarkdown } from './plain-markdown.ts';
-import { distinctTitle, fileName, isHidden, readEachFile, skip } from './source-files.ts';
-import { parseTimestamp, type LocalTime } from './timestamps.ts';
+import { parseTimestamp, type LocalTime } from './json-fields.ts';
 import {
   findContext,
   findDate,

@@ -2,10 +2,17 @@
  * memos (usememos): the JSON that its API lists, `{ "memos": [...] }`. Old versions answer `createdTs` in seconds and
  * `rowStatus`, new ones `createTime` in UTC and `state`. No version stores a zone.
  */
-import type { JournalEntry, JournalReader, Skipped, SourceFile } from './journal-reader.ts';
+import {
+  type JournalEntry,
+  type JournalReader,
+  type Skipped,
+  type SourceFile,
+  isHidden,
+  readEachFile,
+  skip,
+} from './journal-reader.ts';
 import { plainMarkdown } from './plain-markdown.ts';
-import { isHidden, readEachFile, skip } from './source-files.ts';
-import { parseTimestamp } from './timestamps.ts';
+import { parseTimestamp } from './json-fields.ts';
 
 const isJson = (file: SourceFile): boolean => /\.json$/i.test(file.path) && !isHidden(file);
 

@@ -2,10 +2,18 @@
  * Notion: the export as Markdown and CSV or as HTML, one file per page, `Title <32 hex digits>.md`. A page of a
  * database has properties; their dates are on the clock of the user who exported, without a zone.
  */
-import type { JournalEntry, JournalReader, SourceFile } from './journal-reader.ts';
+import {
+  type JournalEntry,
+  type JournalReader,
+  type SourceFile,
+  distinctTitle,
+  fileName,
+  isHidden,
+  readEachFile,
+  skip,
+} from './journal-reader.ts';
 import { attributeOf, findElements, hasClass, replaceElements, textOf } from './markup.ts';
 import { plainMarkdown } from './plain-markdown.ts';
-import { distinctTitle, fileName, isHidden, readEachFile, skip } from './source-files.ts';
 import { findDate, resolveDates, type WrittenDate } from './written-dates.ts';
 
 const ID = /[ _-]?[\da-f]{32}$/i;

@@ -1,5 +1,5 @@
 /** The readers of all programs, and which of them reads which of the chosen files. The order has no meaning. */
-import type { JournalReader, SourceFile } from './journal-reader.ts';
+import { type JournalReader, type SourceFile, fileKind, isHidden, isMedia } from './journal-reader.ts';
 import { appleJournal } from './apple-journal.ts';
 import { dailyTxt } from './dailytxt.ts';
 import { dayOne } from './day-one.ts';
@@ -19,7 +19,6 @@ import { ownExport } from './own-export.ts';
 import { redNotebook } from './rednotebook.ts';
 import { simplenote } from './simplenote.ts';
 import { standardNotes } from './standard-notes.ts';
-import { fileKind, isHidden, isMedia } from './source-files.ts';
 import { storyPad } from './storypad.ts';
 
 const READERS: readonly JournalReader[] = [

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { describe, expect, test } from 'vitest';
 import { detectProgram, readFiles, sourceFiles } from '../../../tests/support/journal-files.ts';
-import { redNotebook } from './rednotebook.ts';
-import { txt2tagsHtml } from './txt2tags.ts';
+import { redNotebook, txt2tagsHtml } from './rednotebook.ts';
 
 const read = (files: Record<string, string>) => readFiles(redNotebook, sourceFiles(files));
 const html = (source: string): string => txt2tagsHtml(source).text;

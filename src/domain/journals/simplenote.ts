@@ -2,10 +2,15 @@
  * Simplenote: `source/notes.json` in a zip, beside a text file per note with the same text. The first line is the
  * title. Instants have no zone.
  */
-import { fieldsOf, listOf, stringOf, type Fields } from './json-fields.ts';
-import type { JournalEntry, JournalReader, Skipped, SourceFile } from './journal-reader.ts';
-import { noteTime } from './note-time.ts';
-import { readEachFile, skip } from './source-files.ts';
+import { fieldsOf, listOf, stringOf, type Fields, noteTime } from './json-fields.ts';
+import {
+  type JournalEntry,
+  type JournalReader,
+  type Skipped,
+  type SourceFile,
+  readEachFile,
+  skip,
+} from './journal-reader.ts';
 
 const isJson = ({ path }: SourceFile): boolean => /\.json$/i.test(path);
 

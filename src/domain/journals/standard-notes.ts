@@ -2,11 +2,16 @@
  * Standard Notes: the decrypted backup, `Standard Notes Backup and Import File.txt` in a zip beside a text file per
  * note. Its content is JSON, `{ "version": "004", "items": [...] }`. Instants have no zone.
  */
-import { fieldsOf, isHtml, listOf, stringOf, titleOf, type Fields } from './json-fields.ts';
-import type { JournalEntry, JournalReader, Skipped, SourceFile } from './journal-reader.ts';
-import { noteTime } from './note-time.ts';
-import { lexicalToHtml, type RichText } from './rich-text.ts';
-import { readEachFile, skip } from './source-files.ts';
+import { fieldsOf, isHtml, listOf, stringOf, titleOf, type Fields, noteTime } from './json-fields.ts';
+import {
+  type JournalEntry,
+  type JournalReader,
+  type Skipped,
+  type SourceFile,
+  readEachFile,
+  skip,
+} from './journal-reader.ts';
+import { lexicalToHtml, type RichText } from './markup.ts';
 
 /** A copy of an item. */
 const ITEM_COPY = /(?:^|\/)Items\/[^/]+\/[^/]+$/i;

@@ -4,11 +4,16 @@
  */
 import { isDay } from '../day/day.ts';
 import { normalizeText } from '../log/text-to-log.ts';
-import { fieldsOf, listOf, stringOf, titleOf, type Fields } from './json-fields.ts';
-import type { JournalEntry, JournalReader, Skipped, SourceFile } from './journal-reader.ts';
-import { deltaToHtml, linesToHtml, markedText } from './rich-text.ts';
-import { readEachFile, skip } from './source-files.ts';
-import { parseTimestamp } from './timestamps.ts';
+import { fieldsOf, listOf, stringOf, titleOf, type Fields, parseTimestamp } from './json-fields.ts';
+import {
+  type JournalEntry,
+  type JournalReader,
+  type Skipped,
+  type SourceFile,
+  readEachFile,
+  skip,
+} from './journal-reader.ts';
+import { deltaToHtml, linesToHtml, markedText } from './markup.ts';
 
 const isText = ({ path }: SourceFile): boolean => /\.txt$/i.test(path);
 const isJson = ({ path }: SourceFile): boolean => /\.json$/i.test(path);

@@ -1,7 +1,7 @@
 /** Tests that imported text holds only characters that a log stores. */
 import { expect, test } from 'vitest';
 import { isCleanLog } from '../log/entry-html.ts';
-import { cleanText, toLog } from './to-log.ts';
+import { cleanText, toLog } from './assemble-days.ts';
 
 const CONTROLS = Array.from({ length: 0xa0 }, (_, code) => String.fromCharCode(code)).join('x');
 

@@ -9,9 +9,8 @@ import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
 import type { ExportedEntry, FormatWriter, ParsedDay } from '../exported-entry.ts';
 import { htmlWriter } from './html-format.ts';
 import { jsonEntriesOf, jsonFormatOf, jsonWriter, readJson, readJsonEntry } from './json-format.ts';
-import { dayFormatOf, readDays } from '../../journals/own-export.ts';
+import { dayFormatOf, readDays, readMarkdown } from '../../journals/own-export.ts';
 import { markdownWriter } from '../../markdown/write-markdown.ts';
-import { readMarkdown } from './read-markdown.ts';
 import { readText, textWriter } from './text-format.ts';
 
 const NO_COACH = { hustleScore: null, feedback: null, analyzedAt: null };

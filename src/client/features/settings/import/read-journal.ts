@@ -1,16 +1,17 @@
 /** Reads the chosen files: opens zips, finds the reader of their program, and converts the entries that need no browser. */
 import { describeUnknownFiles, IMPORT_PROBLEMS, isJson } from '#domain/journals/export-guides.ts';
-import type { LogEntry } from '#domain/journals/assemble-days.ts';
+import { type LogEntry, cleanText, toLog } from '#domain/journals/assemble-days.ts';
 import {
   UnreadableTextError,
   type JournalEntry,
   type Skipped,
   type SkipReason,
   type SourceFile,
+  isHidden,
+  isMedia,
+  skip,
 } from '#domain/journals/journal-reader.ts';
 import { assignReaders, type Assignment } from '#domain/journals/readers.ts';
-import { isHidden, isMedia, skip } from '#domain/journals/source-files.ts';
-import { cleanText, toLog } from '#domain/journals/to-log.ts';
 import { ImportRefusedError, isZip, openFiles, type ChosenFile } from './open-files.ts';
 
 /** `html`: the body is HTML of another program, which the page converts to a log. */
