@@ -6,8 +6,7 @@
  * The server stores the normalized form of each log (`toSearchForm`) in `entry_words`. A search first updates the forms
  * of changed logs. A change of these rules requires a migration that empties `entry_words`, or stale forms remain.
  */
-import { foldText, isAscii } from './log/fold-text.ts';
-import { findTags, type TagCount } from './log/tags.ts';
+import { foldText, isAscii, findTags, type TagCount } from './log/tags.ts';
 
 /** Longer queries are cut: to 200 UTF-16 units and to 8 words. */
 export const QUERY_MAX_LENGTH = 200;

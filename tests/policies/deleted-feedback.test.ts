@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { addDays, type Day } from '#domain/day/day.ts';
-import { VERSION_DAYS } from '#domain/log/entry-version.ts';
+import { VERSION_DAYS } from '#domain/log/entry.ts';
 import { purgeVersions } from '#server/jobs/purges.ts';
 
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 
 import type { Day } from '#domain/day/day.ts';
 import { withDateHeader } from '#domain/log/entry-html.ts';
-import { MAX_VERSIONS_PER_DAY, VERSION_DAYS, VERSION_INTERVAL_MINUTES } from '#domain/log/entry-version.ts';
+import { MAX_VERSIONS_PER_DAY, VERSION_DAYS, VERSION_INTERVAL_MINUTES } from '#domain/log/entry.ts';
 import { purgeVersions } from '#server/jobs/purges.ts';
 
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';

@@ -1,4 +1,7 @@
-/** Validation of names, mail addresses and passwords. Each validator returns the message to show, or null if valid. */
+/**
+ * Validation of names, mail addresses, phone numbers and passwords. Each validator returns the message to show, or
+ * null if valid.
+ */
 import type { ProviderError } from '../messages.ts';
 
 export const PASSWORD_MIN_LENGTH = 6;
@@ -83,4 +86,62 @@ export function validateProfile(form: ProfileForm, now: ProfileNow): string | nu
 export function parseCode(typed: string): string | null {
   const digits = typed.normalize('NFKC').replaceAll(/[\s\p{Pd}]/gu, '');
   return /^\d{6}$/.test(digits) ? digits : null;
+}
+
+/** White space, and characters that show nothing: marks of direction, zero-width spaces, a byte order mark. */
+const INVISIBLE_ENDS = /^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu;
+const LABELS = /^[\p{L}\p{N}\p{M}.-]+$/u;
+/** Threat: trimming a text of many spaces takes time in the square of its length. No address is as long. */
+const MAX_LENGTH = 512;
+
+/** Browsers and Node have it; the types of this folder do not. */
+declare const URL: new (url: string) => { hostname: string };
+
+/**
+ * Drops what is invisible at both ends and writes an international domain in ASCII (punycode), as some browsers do
+ * themselves. Anything else stays as it is, for the caller to refuse.
+ */
+export function normalizeAddress(typed: string): string {
+  if (typed.length > MAX_LENGTH) return typed;
+  const address = typed.replace(INVISIBLE_ENDS, '');
+  const [local, domain, ...rest] = address.split('@');
+  if (domain === undefined || rest.length > 0 || !LABELS.test(domain) || imitatesAscii(domain)) return address;
+  try {
+    return /[^\0-\x7f]/.test(domain) ? `${local}@${new URL(`http://${domain}`).hostname}` : address;
+  } catch {
+    return address;
+  }
+}
+
+const HOST_NAME = /^[\w-]+(?:\.[\w-]+)+$/;
+
+/** The domain of a work address, or of a company alone, as single sign-on looks it up; null without one. */
+export function parseCompanyDomain(typed: string): string | null {
+  const name = normalizeAddress(typed);
+  const domain = normalizeAddress(name.includes('@') ? name : `any@${name}`).replace(/^.*@/s, '');
+  return HOST_NAME.test(domain) ? domain.toLowerCase() : null;
+}
+
+/**
+ * Threat: look-alike addresses. The Kelvin sign and letters of double width become ASCII in punycode, and ignorable
+ * marks vanish, so an address that a provider verified would be another person's here.
+ */
+const imitatesAscii = (domain: string): boolean =>
+  /\p{Default_Ignorable_Code_Point}/u.test(domain) ||
+  Array.from(domain).some((letter) => letter > '\x7f' && /[\0-\x7f]/.test(letter.normalize('NFKC').toLowerCase()));
+
+/** E.164: a plus sign and at most 15 digits, which begin with the country code. */
+const E164 = /^\+[1-9]\d{6,14}$/;
+
+/** The no-break spaces keep the number on one line. */
+export const PHONE_HINT = 'With the country code, for example +1\u00a0555\u00a0012\u00a03456';
+export const PHONE_PROBLEM = 'Start with a plus sign and the country code, then the whole number.';
+
+/** In E.164 form; null without a country code or with an impossible length. */
+export function parsePhone(typed: string): string | null {
+  const number = typed
+    .normalize('NFKC')
+    .replace(/^\s*00/, '+')
+    .replaceAll(/[\s().\p{Pd}/]/gu, '');
+  return E164.test(number) ? number : null;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { normalizeAddress, parseCompanyDomain } from './mail-address.ts';
+import { normalizeAddress, parseCompanyDomain } from './account.ts';
 
 test.each([
   ['\u200Bada@example.com\u200B', 'ada@example.com'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parsePhone } from './phone.ts';
+import { parsePhone } from './account.ts';
 
 test.each([
   ['+1 (555) 012-3456', '+15550123456'],

@@ -2,7 +2,7 @@
  * The day in which a user is: the one rule for "today" (docs/specification/days-and-saving.md 1). A day may end at 03:00,
  * and until then it is still the day before. The rule reads the user's clock, so a day of 23 or 25 hours ends at 03:00 too.
  */
-import { addDays, day, dayOf, type Day } from './day.ts';
+import { addDays, day, dayOf, earlierOf, type Day } from './day.ts';
 
 /** The hours at which a day may end. */
 export const DAY_ENDS = [0, 3] as const;
@@ -47,4 +47,12 @@ function clockIn(timeZone: string): Clock {
     const [date, time] = write(instant).split(' ') as [string, string];
     return { date: day(date), hour: Number(time.slice(0, 2)) };
   };
+}
+
+/**
+ * The day that the journal opens on (docs/specification/days-and-saving.md 3): today, or for premium the day after the
+ * latest log, at most today.
+ */
+export function initialDay(premium: boolean, latestLog: Day | null, today: Day): Day {
+  return premium && latestLog !== null ? earlierOf(addDays(latestLog, 1), today) : today;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { day } from './day.ts';
-import { initialDay } from './initial-day.ts';
+import { initialDay } from './current-day.ts';
 
 const TODAY = day('2026-11-21');
 

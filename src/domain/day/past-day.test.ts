@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { day } from './day.ts';
-import { dayQuestion, relativeDayLabel } from './past-day.ts';
+import { day, dayQuestion, relativeDayLabel } from './day.ts';
 
 const TODAY = day('2026-11-22');
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { relativeTime } from './relative-time.ts';
+import { relativeTime } from './clock-time.ts';
 
 const now = new Date('2026-11-21T14:00:00Z');
 const ago = (ms: number) => relativeTime(new Date(now.getTime() - ms), now);

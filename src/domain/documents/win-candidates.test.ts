@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { day } from '../day/day.ts';
-import { daysOfPeriod } from './document-periods.ts';
+import { daysOfPeriod, type DocumentLine } from './wins-document.ts';
 import { candidateDays, groupedLines, proposedLines, type DayLog } from './win-candidates.ts';
-import type { DocumentLine } from './wins-document.ts';
 
 describe('the periods of a new document', () => {
   test.each([

@@ -1,5 +1,5 @@
 /** Google Keep (Takeout): one JSON file per note, beside an HTML file with the same text. Instants have no zone. */
-import { escapeHtml } from '../export/escape-html.ts';
+import { escapeHtml } from '../log/entry-html.ts';
 import { fieldsOf, listOf, stringOf, titleOf, type Fields, noteTime } from './json-fields.ts';
 import {
   type JournalEntry,

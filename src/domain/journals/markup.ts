@@ -3,7 +3,7 @@
  * with attributes (Day One's `richText`, the deltas of Quill), and trees (Lexical). Check boxes stay text: `[ ]` and
  * `[x]`. Linear, and without a DOM, which a Web Worker lacks.
  */
-import { escapeHtml } from '../export/escape-html.ts';
+import { escapeHtml } from '../log/entry-html.ts';
 import { fieldsOf, listOf, stringOf, type Fields } from './json-fields.ts';
 
 export type Marks = {

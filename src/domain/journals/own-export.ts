@@ -1,6 +1,6 @@
 /** Our own exports in JSON, Markdown and plain text. HTML exports cannot be imported. */
 import type { Day } from '../day/day.ts';
-import { type ParsedDay, refuseDay } from '../export/exported-entry.ts';
+import { refuseDay, DAY_HEADING, parseDayHeading, type ParsedDay } from '../export/exported-entry.ts';
 import { JSON_FORMAT, jsonEntriesOf, jsonFormatOf, readJson } from '../export/formats/json-format.ts';
 import { OWN_PROGRAM } from '../export/import-plan.ts';
 import {
@@ -13,7 +13,6 @@ import {
 } from './journal-reader.ts';
 import { readText, TEXT_DAY } from '../export/formats/text-format.ts';
 import { parseMarkdown } from '../markdown/parse-markdown.ts';
-import { DAY_HEADING, parseDayHeading } from '../export/day-heading.ts';
 
 const JSON_START = /^\uFEFF?\s*\{\s*"format"\s*:\s*"hustle-forge\//;
 

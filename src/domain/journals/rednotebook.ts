@@ -3,7 +3,7 @@
  * in categories. The text is txt2tags, or Markdown since 2026 (`markup` in `journal.cfg`). Days are local, without
  * times. Unknown or unbalanced marks of txt2tags stay as they are written.
  */
-import { escapeHtml } from '../export/escape-html.ts';
+import { escapeHtml } from '../log/entry-html.ts';
 import { isDay } from '../day/day.ts';
 import { parseYaml } from './front-matter.ts';
 import {

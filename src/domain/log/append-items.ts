@@ -1,7 +1,7 @@
 /** Appends items to a log: text that arrives from outside the editor, such as another app, a token or a mail. */
 import { stripInvisible } from '../coach/strip-invisible.ts';
 import { logLines, type Line } from '../export/log-lines.ts';
-import { escapeHtml } from '../export/escape-html.ts';
+import { escapeHtml } from './entry-html.ts';
 import { normalizeText, textToLog } from './text-to-log.ts';
 
 /** The longest text that is appended at once, in UTF-16 units. */

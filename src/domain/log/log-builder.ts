@@ -1,6 +1,5 @@
 /** Builds the HTML of a log from blocks in reading order: nests lists by their levels and joins lists that continue. */
-import { escapeHtml } from '../export/escape-html.ts';
-import { LIST_START } from './entry-html.ts';
+import { escapeHtml, LIST_START } from './entry-html.ts';
 
 export type BlockTag = 'p' | 'h1' | 'h2' | 'h3' | 'pre';
 export type ListTag = 'ol' | 'ul';

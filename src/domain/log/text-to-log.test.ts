@@ -1,6 +1,6 @@
 /** Tests the reading of plain text from terminals, chats and notes. */
 import { expect, test } from 'vitest';
-import { escapeHtml } from '../export/escape-html.ts';
+import { escapeHtml } from './entry-html.ts';
 import { normalizeText, textToLog } from './text-to-log.ts';
 
 const convert = (text: string): string => textToLog(text).html;

@@ -1,6 +1,5 @@
 /** Reads plain text from a terminal, a chat or a note as paragraphs and lists. In doubt it is text: no letter is lost. */
-import { escapeHtml } from '../export/escape-html.ts';
-import { withoutControls } from './entry-html.ts';
+import { escapeHtml, withoutControls } from './entry-html.ts';
 import { addBlock, appendToLastBlock, createRoot, writeLog, type ListTag, type Root } from './log-builder.ts';
 import { INDENT, indentOf, isIndentedCode, isOutline, visibleIndent } from './indented-text.ts';
 import { joinCells } from './pasted-markdown.ts';

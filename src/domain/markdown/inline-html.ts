@@ -1,5 +1,5 @@
 /** Writes the inline HTML of a log from text, marks that may overlap, and foreign HTML tags. */
-import { escapeHtml } from '../export/escape-html.ts';
+import { escapeHtml } from '../log/entry-html.ts';
 import type { Mark } from '../export/log-lines.ts';
 import { linkAsText } from '../log/links.ts';
 

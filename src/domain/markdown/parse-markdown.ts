@@ -5,7 +5,7 @@
  * Loads markdown-it, so import it dynamically. Linear in the length of the text.
  */
 import createMarkdownIt, { type MarkdownIt, type Token } from 'markdown-it';
-import { escapeHtml } from '../export/escape-html.ts';
+import { escapeHtml } from '../log/entry-html.ts';
 import { entryText } from '../log/entry-text.ts';
 import { linkAsText } from '../log/links.ts';
 import { indentOf, isIndentedCode, isOutline, visibleIndent } from '../log/indented-text.ts';

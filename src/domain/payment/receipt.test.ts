@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { day } from '../day/day.ts';
-import { moneyLabel, receiptNumber } from './receipt.ts';
+import { moneyLabel, receiptNumber } from './payment.ts';
 
 test('the receipt number contains the year and the start of the payment id', () => {
   const id = '3f9a1c2b-0d4e-4a61-9a53-2f1f0a7c9d11';

@@ -2,8 +2,7 @@
  * The catalogue of the data API's errors (docs/specification/api.md 21). Five-character codes are PostgreSQL
  * SQLSTATEs, used where the API rejects what the database would reject too.
  */
-import { VERSION_DAYS } from '#domain/log/entry-version.ts';
-import { ENTRY_MAX_BYTES, STORAGE_FULL_CODE, STORED_MAX_BYTES } from '#domain/log/entry.ts';
+import { VERSION_DAYS, ENTRY_MAX_BYTES, STORAGE_FULL_CODE, STORED_MAX_BYTES } from '#domain/log/entry.ts';
 import { isCollision, isDatabaseFailure, isTransient, PERMISSION_DENIED } from '../database/database-error.ts';
 import { BusyError } from '../load/request-context.ts';
 

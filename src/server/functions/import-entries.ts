@@ -23,7 +23,7 @@ import {
   MAX_UNDOABLE_IMPORTS,
   type ImportAnswer,
   type ImportOutcome,
-} from '#domain/export/import-wire.ts';
+} from '#domain/export/import-plan.ts';
 import { readJsonEntry } from '#domain/export/formats/json-format.ts';
 import { UUID } from '../auth/keys/access-tokens.ts';
 import type { Clock } from '../clock.ts';

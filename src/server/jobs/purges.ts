@@ -1,5 +1,5 @@
 /** The purges: each deletes what is expired or old, in batches, and returns how many rows it deleted or emptied. */
-import { VERSION_DAYS } from '#domain/log/entry-version.ts';
+import { VERSION_DAYS } from '#domain/log/entry.ts';
 import type { Clock } from '../clock.ts';
 import type { AsService, Database } from '../database/database.ts';
 

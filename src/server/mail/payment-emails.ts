@@ -1,7 +1,6 @@
 /** The texts of emails about payments and plans. As in `account-emails.ts`, they contain no user input. */
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
-import { MAX_COOLING_OFF_ANALYSES, COOLING_OFF_DAYS } from '#domain/payment/payment.ts';
-import { RECEIPT_ITEM } from '#domain/payment/receipt.ts';
+import { MAX_COOLING_OFF_ANALYSES, COOLING_OFF_DAYS, RECEIPT_ITEM } from '#domain/payment/payment.ts';
 import { renderEmail, type MailMessage, type EmailBlock } from './email-template.ts';
 
 type Receipt = {

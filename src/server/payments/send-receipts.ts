@@ -6,7 +6,7 @@
  * so that two servers do not both send. When a server dies, another server sends the mail after the lease.
  */
 import { dateLabel, utcDayOf } from '#domain/day/day.ts';
-import { moneyLabel, receiptNumber } from '#domain/payment/receipt.ts';
+import { moneyLabel, receiptNumber } from '#domain/payment/payment.ts';
 import { ROUTES } from '#domain/routes.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';

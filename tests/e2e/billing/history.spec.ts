@@ -1,6 +1,6 @@
 /** The paid year on the profile: its end, its renewal, the payments and their receipts. */
 import { addYears, dateLabel, day } from '#domain/day/day.ts';
-import { receiptNumber } from '#domain/payment/receipt.ts';
+import { receiptNumber } from '#domain/payment/payment.ts';
 import {
   changeCaptureAtPaypal,
   expectBooked,

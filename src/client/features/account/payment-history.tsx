@@ -2,8 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { dateLabel, dayOf } from '#domain/day/day.ts';
-import type { PaymentStatus } from '#domain/payment/payment.ts';
-import { moneyLabel } from '#domain/payment/receipt.ts';
+import { moneyLabel, type PaymentStatus } from '#domain/payment/payment.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useData, type Payment } from '#client/lib/api/data-client.ts';
 import { paymentsQuery } from '#client/lib/plan/payment-queries.ts';

@@ -4,7 +4,7 @@ import { Link } from 'wouter';
 import { ArrowLeft, Printer } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { dateLabel, daysBetween, utcDayOf, type Day } from '#domain/day/day.ts';
-import { moneyLabel, RECEIPT_ITEM, receiptNumber } from '#domain/payment/receipt.ts';
+import { moneyLabel, RECEIPT_ITEM, receiptNumber } from '#domain/payment/payment.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useSearchParam } from '#client/lib/navigation.ts';
 import { useData, type Payment, type PlanChange } from '#client/lib/api/data-client.ts';

@@ -2,9 +2,8 @@
 import { useMemo } from 'react';
 import type { Citation } from '#domain/coach/citations.ts';
 import { parseCoachText, type CoachSpan } from '#domain/coach/coach-text.ts';
-import { clockTime } from '#domain/day/clock-time.ts';
+import { clockTime, relativeTime } from '#domain/day/clock-time.ts';
 import { dateLabel, dayOf } from '#domain/day/day.ts';
-import { relativeTime } from '#domain/day/relative-time.ts';
 import { useClock } from '#client/lib/hooks/use-clock.ts';
 import styles from './coach-text.module.css';
 

@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Suspense, useEffect, useRef, useState, useEffectEvent, type ReactNode } from 'react';
 import { addDays, canOpenDay, dayLabel, FIRST_DAY, isBefore, isDay, type Day } from '#domain/day/day.ts';
 import { isLocked } from '#domain/plan/plan.ts';
-import { initialDay } from '#domain/day/initial-day.ts';
+import { initialDay } from '#domain/day/current-day.ts';
 import { ROUTES, dayPath } from '#domain/routes.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useSession } from '#client/lib/session/session.ts';

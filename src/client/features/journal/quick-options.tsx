@@ -1,9 +1,8 @@
 /** Four predefined logs for a past day (docs/specification/screens.md 6). */
-import { escapeHtml } from '#domain/export/escape-html.ts';
+import { escapeHtml, EMPTY_LOG_HTML } from '#domain/log/entry-html.ts';
 import { QUICK_SAVE_DELAY_MS } from '#domain/log/entry.ts';
 import { entryText, isEmptyLog } from '#domain/log/entry-text.ts';
 import { QUICK_ENTRIES, matchQuickEntry } from '#domain/log/quick-entries.ts';
-import { EMPTY_LOG_HTML } from '#domain/log/entry-html.ts';
 import { usePageValue, type PageText } from './use-page-value.ts';
 import styles from './quick-options.module.css';
 

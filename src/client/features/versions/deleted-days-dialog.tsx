@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dateLabel, dayLabel, type Day } from '#domain/day/day.ts';
-import { VERSION_DAYS } from '#domain/log/entry-version.ts';
+import { VERSION_DAYS } from '#domain/log/entry.ts';
 import { isLocked } from '#domain/plan/plan.ts';
 import { dayPath } from '#domain/routes.ts';
 import { useNavigate } from '#client/lib/navigation.ts';

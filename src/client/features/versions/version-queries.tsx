@@ -1,7 +1,7 @@
 /** Reads earlier versions and deleted days. The browser stores neither. */
 import { queryOptions } from '@tanstack/react-query';
 import type { Day } from '#domain/day/day.ts';
-import type { DeletedDay, EntryVersion } from '#domain/log/entry-version.ts';
+import type { DeletedDay, EntryVersion } from '#domain/log/entry.ts';
 import { withoutDateHeader } from '#domain/log/entry-html.ts';
 import type { DataClient } from '#client/lib/api/data-client.ts';
 import { createEntryFetch } from '#client/sync/entries/entry-transport.ts';

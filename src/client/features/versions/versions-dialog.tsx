@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState, useSyncExternalStore, type CSSProperties } from 'react';
 import { dayLabel, type Day } from '#domain/day/day.ts';
-import { VERSION_DAYS, VERSION_INTERVAL_MINUTES } from '#domain/log/entry-version.ts';
+import { VERSION_DAYS, VERSION_INTERVAL_MINUTES } from '#domain/log/entry.ts';
 import { LOCKED_DAY_MESSAGE } from '#domain/messages.ts';
 import { isLocked } from '#domain/plan/plan.ts';
 import { useData } from '#client/lib/api/data-client.ts';

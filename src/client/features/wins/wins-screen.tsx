@@ -4,9 +4,15 @@ import { useState, type FormEvent } from 'react';
 import { Link } from 'wouter';
 import { Trash2 } from 'lucide-react';
 import { dateLabel, dayOf, earlierOf, type Day } from '#domain/day/day.ts';
-import { daysOfPeriod, DOCUMENT_PERIODS, type DocumentPeriod } from '#domain/documents/document-periods.ts';
+import {
+  daysOfPeriod,
+  DOCUMENT_PERIODS,
+  periodLabel,
+  titleOf,
+  type DocumentPeriod,
+  type WinsDocument,
+} from '#domain/documents/wins-document.ts';
 import { groupedLines, proposedLines } from '#domain/documents/win-candidates.ts';
-import { periodLabel, titleOf, type WinsDocument } from '#domain/documents/wins-document.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useToday } from '#client/lib/hooks/use-clock.ts';
 import { useTitle } from '#client/lib/hooks/use-title.ts';

@@ -6,8 +6,7 @@ import { PostgrestClient } from '@supabase/postgrest-js';
 import { createContext, use } from 'react';
 import type { ApiRow } from '#domain/database-rows.ts';
 import type { Preferences } from '#domain/habit/preferences.ts';
-import type { Entry, Profile } from '#domain/log/entry.ts';
-import type { DeletedDay, EntryVersion } from '#domain/log/entry-version.ts';
+import type { Entry, Profile, DeletedDay, EntryVersion } from '#domain/log/entry.ts';
 import { fetchPrefetched } from '../boot/prefetch.ts';
 import type { Supabase } from './supabase.ts';
 

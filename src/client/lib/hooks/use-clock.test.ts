@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { relativeTime } from '#domain/day/relative-time.ts';
+import { relativeTime } from '#domain/day/clock-time.ts';
 import { subscribeToClock } from './use-clock.ts';
 
 beforeEach(() => void vi.useFakeTimers());

@@ -3,7 +3,7 @@
  * visible break (docs/specification/days-and-saving.md 10). One walk over an inert document, which loads nothing and runs
  * nothing.
  */
-import { escapeHtml } from '#domain/export/escape-html.ts';
+import { escapeHtml } from '#domain/log/entry-html.ts';
 import { linkAsText } from '#domain/log/links.ts';
 import { joinCells } from '#domain/log/pasted-markdown.ts';
 import { parseInert } from '#client/lib/log-html/inert-html.ts';

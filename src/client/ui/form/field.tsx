@@ -1,7 +1,7 @@
 /** An input with its label, hint and error, linked for screen readers. */
 import { useId, useState, type ComponentProps, type InvalidEvent, type ReactNode, type SyntheticEvent } from 'react';
 import { Eye, EyeOff } from 'lucide-react';
-import { normalizeAddress } from '#domain/account/mail-address.ts';
+import { normalizeAddress } from '#domain/account/account.ts';
 import { IconButton } from '../button.tsx';
 import styles from './field.module.css';
 

@@ -1,5 +1,5 @@
 /** Takes a phone number that a code is texted to. */
-import { parsePhone, PHONE_HINT, PHONE_PROBLEM } from '#domain/account/phone.ts';
+import { parsePhone, PHONE_HINT, PHONE_PROBLEM } from '#domain/account/account.ts';
 import { recoveryMessage, type ProviderError } from '#domain/messages.ts';
 import { textOf, useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { Field } from './field.tsx';

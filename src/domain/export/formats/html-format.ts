@@ -1,9 +1,8 @@
 /** The HTML export: one self-contained page without scripts or external requests. */
 import { dateLabel, dayLabel, type Day } from '#domain/day/day.ts';
-import { isCleanLog, withoutDateHeader } from '#domain/log/entry-html.ts';
+import { isCleanLog, withoutDateHeader, escapeHtml } from '#domain/log/entry-html.ts';
 import { entryText } from '#domain/log/entry-text.ts';
 import { LINK_REL, linkTexts } from '#domain/log/links.ts';
-import { escapeHtml } from '../escape-html.ts';
 import type { ExportedEntry, FormatWriter } from '../exported-entry.ts';
 
 const STYLE = `

@@ -6,9 +6,16 @@
  * with a backslash, which the parser removes.
  */
 import { dayLabel } from '#domain/day/day.ts';
-import { DASHES, DAY_HEADING, isDayHeading, parseDayHeading } from '../day-heading.ts';
-import { escapeHtml } from '../escape-html.ts';
-import { refuseDay, type FormatWriter, type ParsedDay } from '../exported-entry.ts';
+import {
+  DASHES,
+  DAY_HEADING,
+  isDayHeading,
+  parseDayHeading,
+  refuseDay,
+  type FormatWriter,
+  type ParsedDay,
+} from '../exported-entry.ts';
+import { escapeHtml } from '../../log/entry-html.ts';
 import { isItem, logLines, sharedDepth, type Item } from '../log-lines.ts';
 
 const MARKER = /^(?:(-?\d{1,8})\.|-)(?: (.*))?$/s;

@@ -7,8 +7,8 @@ import {
   isCommonPassword,
   PASSWORD_MAX_BYTES,
   PASSWORD_MIN_LENGTH,
+  normalizeAddress,
 } from '#domain/account/account.ts';
-import { normalizeAddress } from '#domain/account/mail-address.ts';
 import type { JsonObject } from '#server/database/tables.ts';
 import type { AuthDeps } from './auth-deps.ts';
 import { AuthError, invalidRequest, type AuthErrorName } from './errors.ts';

@@ -1,5 +1,5 @@
 /** POST /token?grant_type=password: signs in and starts a new session (docs/specification/api.md 9). */
-import { normalizeAddress } from '#domain/account/mail-address.ts';
+import { normalizeAddress } from '#domain/account/account.ts';
 import { findUserByEmail, findUserByPhone, isBanned } from '../accounts/accounts.ts';
 import type { Endpoint } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';

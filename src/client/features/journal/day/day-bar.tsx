@@ -1,7 +1,6 @@
 import { ChevronLeft, ChevronRight, Ellipsis, Menu, Sparkle } from 'lucide-react';
 import { useState } from 'react';
-import { dateLabel, FIRST_DAY, weekdayOf, type Day } from '#domain/day/day.ts';
-import { relativeDayLabel } from '#domain/day/past-day.ts';
+import { dateLabel, FIRST_DAY, weekdayOf, relativeDayLabel, type Day } from '#domain/day/day.ts';
 import { withDayKey } from '#client/lib/keys.ts';
 import { IconButton } from '#client/ui/button.tsx';
 import styles from './day-bar.module.css';

@@ -1,8 +1,7 @@
 /** Shows a day as locked, loading, failed or open. A day that failed to load is never shown as empty. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Suspense, useState, useSyncExternalStore, useEffect, useRef, type MouseEvent } from 'react';
-import { dayLabel, isBefore, type Day } from '#domain/day/day.ts';
-import { dayQuestion } from '#domain/day/past-day.ts';
+import { dayLabel, isBefore, dayQuestion, type Day } from '#domain/day/day.ts';
 import { StoredLog } from '#client/editor/stored-log.tsx';
 import { Button } from '#client/ui/button.tsx';
 import { useDismissEarlyPage } from '#client/lib/boot/use-dismiss-early-page.ts';

@@ -4,7 +4,7 @@
  */
 import { createJournalEditor, type EditorCallbacks, type JournalEditorHandle } from '#client/editor/create-editor.ts';
 import { KEYBOARD_HELP, KEYBOARD_HELP_ID } from '#client/editor/editor-keys.ts';
-import { dayQuestion } from '#domain/day/past-day.ts';
+import { dayQuestion } from '#domain/day/day.ts';
 import type { EarlyPage } from '#client/lib/boot/early-page.ts';
 import { createDayDrafts, DRAFT_INTERVAL_MS } from '#client/sync/day-drafts.ts';
 import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';

@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { addDays, day, type Day } from '#domain/day/day.ts';
 import type { Version } from '#domain/log/entry.ts';
-import { OWN_PROGRAM, type Choice } from '#domain/export/import-plan.ts';
-import { IMPORT_MAX_ENTRIES, IMPORT_REQUEST_BYTES, type ImportEntry } from '#domain/export/import-wire.ts';
+import {
+  OWN_PROGRAM,
+  IMPORT_MAX_ENTRIES,
+  IMPORT_REQUEST_BYTES,
+  type Choice,
+  type ImportEntry,
+} from '#domain/export/import-plan.ts';
 import type { EntryReader, StoredDay } from '../export/read-entries.ts';
 import {
   countLocked,

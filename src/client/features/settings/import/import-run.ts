@@ -8,16 +8,14 @@ import type { Refusal } from '#domain/export/exported-entry.ts';
 import {
   buildImportEntry,
   compareDays,
+  IMPORT_MAX_ENTRIES,
+  IMPORT_REQUEST_BYTES,
   type Choice,
   type ExistingDay,
   type Verdict,
-} from '#domain/export/import-plan.ts';
-import {
-  IMPORT_MAX_ENTRIES,
-  IMPORT_REQUEST_BYTES,
   type ImportEntry,
   type ImportOutcome,
-} from '#domain/export/import-wire.ts';
+} from '#domain/export/import-plan.ts';
 import type { JournalDay } from '#domain/journals/assemble-days.ts';
 import type { Skipped } from '#domain/journals/journal-reader.ts';
 import type { FunctionAnswer } from '#client/lib/api/supabase.ts';

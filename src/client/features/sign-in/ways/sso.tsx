@@ -1,5 +1,5 @@
 /** Signs in at the identity provider of the user's company. */
-import { parseCompanyDomain } from '#domain/account/mail-address.ts';
+import { parseCompanyDomain } from '#domain/account/account.ts';
 import { recoveryMessage } from '#domain/messages.ts';
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
