@@ -19,7 +19,7 @@ const CHECK_TIMEOUT_MS = 2_000;
  */
 const DEAD_AFTER_TICKS = 20;
 
-type Deps = {
+type SilenceDeps = {
   /** The connections that are in use. */
   busy: ReadonlySet<pg.Client>;
   /** The server, or a proxy or firewall before it, has forgotten the connection. */
@@ -32,7 +32,7 @@ type Deps = {
 };
 
 /** Returns a function that stops the watch. */
-export function watchForSilence({ busy, onDead, isReplaced, onUnreachable, tickMs = TICK_MS }: Deps): () => void {
+export function watchForSilence({ busy, onDead, isReplaced, onUnreachable, tickMs = TICK_MS }: SilenceDeps): () => void {
   const traffic = new WeakMap<pg.Client, { bytes: number; silentTicks: number }>();
   const checking = new Set<string>();
 
