@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePort } from '#server/free-port.ts';
+import { freePort } from '#server/database/embedded/endpoint.ts';
 import { warmCompileCache } from '../scripts/setup/warm-compile-cache.mjs';
 import { SERVER_ENVIRONMENT, SERVER_NODE_FLAGS } from '../scripts/setup/node-flags.mjs';
 import { stopProcess } from '../scripts/child-processes.ts';

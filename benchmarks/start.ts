@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '#server/free-port.ts';
+import { freePort } from '#server/database/embedded/endpoint.ts';
 import { waitForReadyUrl } from '../tests/support/product.ts';
 import { median, printFigures } from './figures.ts';
 import { stopProcess } from '../scripts/child-processes.ts';

@@ -1,7 +1,6 @@
 /** `npm start`: builds stale pages, starts the sandbox if it is on, then calls the server's `main` in this process. */
 import { flushCompileCache } from 'node:module';
-import { ConfigError, readConfig } from '#server/config/config.ts';
-import { prepareDataDirectory } from '#server/config/data-directory.ts';
+import { ConfigError, readConfig, prepareDataDirectory } from '#server/config/config.ts';
 import { buildClient } from './build/build-client.ts';
 import { exitWithParent } from './child-processes.ts';
 import { loadEnvFile } from './project.ts';

@@ -10,7 +10,7 @@ import { chromium } from '@playwright/test';
 import lighthouse from 'lighthouse';
 import pg from 'pg';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
-import { freePort } from '#server/free-port.ts';
+import { freePort } from '#server/database/embedded/endpoint.ts';
 import { ensureBrowser } from '../../scripts/browser/browser.ts';
 import { buildClient } from '../../scripts/build/build-client.ts';
 import { median, printFigures, type Figure } from '../figures.ts';

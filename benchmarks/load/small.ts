@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { openEmbeddedServer } from '#server/database/embedded/server.ts';
-import { freePort } from '#server/free-port.ts';
+import { freePort } from '#server/database/embedded/endpoint.ts';
 import { createLog } from '#server/log.ts';
 import { stopProcess } from '../../scripts/child-processes.ts';
 import { SERVER_ENVIRONMENT, SERVER_NODE_FLAGS } from '../../scripts/setup/node-flags.mjs';

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { freePort } from '#server/free-port.ts';
+import { freePort } from '#server/database/embedded/endpoint.ts';
 import { stopProcess } from '../../scripts/child-processes.ts';
 import { someDay } from '../http/journal-requests.ts';
 import { waitUntilReady } from '../processes.ts';

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { addDays, dayOf } from '#domain/day/day.ts';
-import { freePort } from '#server/free-port.ts';
+import { freePort } from '#server/database/embedded/endpoint.ts';
 import { stopProcess } from '../../scripts/child-processes.ts';
 import { someDay } from '../http/journal-requests.ts';
 import { waitUntilReady } from '../processes.ts';

@@ -4,7 +4,7 @@
  */
 import { generateKeyPairSync } from 'node:crypto';
 import { createTransport } from 'nodemailer';
-import { freePort } from '#server/free-port.ts';
+import { freePort } from '#server/database/embedded/endpoint.ts';
 import type { SendReply } from '../mailbox.ts';
 import { MAIL_CLIENTS, writeReply } from './mail-clients.ts';
 import { startDnsServer, type DnsServer } from './dns-server.ts';

@@ -2,8 +2,7 @@
  * Entry point: serves in this process, or supervises several that do (`WEB_CONCURRENCY`). Graceful shutdown: stop
  * accepting requests, finish requests and jobs in flight, send queued mail, close the database.
  */
-import { ConfigError, readConfig, type Config } from './config/config.ts';
-import { prepareDataDirectory } from './config/data-directory.ts';
+import { ConfigError, readConfig, prepareDataDirectory, type Config } from './config/config.ts';
 import { createLog, type Logger } from './log.ts';
 
 if (import.meta.main) await main();

@@ -37,7 +37,7 @@ import { registerDatabaseFigures } from './metrics/database-figures.ts';
 import { observeDatabase } from './metrics/events.ts';
 import { registerBackupAge, registerLoad, registerProcessMetrics, registerServiceState } from './metrics/process.ts';
 import { createProviderNames, registerProviderRequests } from './metrics/provider-requests.ts';
-import { mergeMetrics, type WorkerMetrics } from './metrics/worker-metrics.ts';
+import { mergeMetrics, type WorkerMetrics } from './metrics/prom-client.ts';
 import { createPush } from './push/push.ts';
 import { createPayments } from './payments/payments.ts';
 import { clientConfig } from './site/client-config.ts';

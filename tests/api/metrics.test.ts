@@ -1,7 +1,7 @@
 /** Tests that `/metrics` counts what the server does, and that no label holds anything personal. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readMigrations } from '#server/database/migrations/migration-files.ts';
-import { freePort } from '#server/free-port.ts';
+import { freePort } from '#server/database/embedded/endpoint.ts';
 import { createLog } from '#server/log.ts';
 import { serve } from '#server/serve.ts';
 import { fastPasswords } from '../support/passwords.ts';

@@ -2,7 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { Builder, By, Capabilities, Key, until, type WebDriver } from 'selenium-webdriver';
-import { freePort } from '#server/free-port.ts';
+import { freePort } from '#server/database/embedded/endpoint.ts';
 import { WAIT_LIMIT_MS, type BrowserPage, type EngineBrowser } from './browser-page.ts';
 
 export type WebKitPrograms = { driver: string; browser: string; display: string };

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { backupName } from '#server/backup/folder.ts';
-import { freePort } from '#server/free-port.ts';
+import { freePort } from '#server/database/embedded/endpoint.ts';
 import { request, signUp, today } from '../api/data/fixture.ts';
 import { startTestServer, type TestServer } from '../support/start-server.ts';
 import { ALERT_TEST_FILES, ALERTS_FILE, deployPath, queriesOf, readAlerts, readDashboard } from './deploy-files.ts';

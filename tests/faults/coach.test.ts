@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { AI_MESSAGES, ANALYSIS_PROBLEMS } from '#domain/coach/coach.ts';
-import { freePort } from '#server/free-port.ts';
+import { freePort } from '#server/database/embedded/endpoint.ts';
 import { startModelServer, type ModelServer } from '../../simulators/ai-model/server.ts';
 import { createServerProcess, signUpAt, type ServerProcess, waitUntilClosed } from './processes.ts';
 

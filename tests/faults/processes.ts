@@ -12,7 +12,7 @@ import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { programEnvironment, waitForReadyUrl } from '../support/product.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { expect } from 'vitest';
-import { freePort } from '#server/free-port.ts';
+import { freePort } from '#server/database/embedded/endpoint.ts';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';

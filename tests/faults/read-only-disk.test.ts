@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { dayOf } from '#domain/day/day.ts';
-import { freePort } from '#server/free-port.ts';
+import { freePort } from '#server/database/embedded/endpoint.ts';
 import { createBreakableDisk } from './mounted-disk.ts';
 import { startWriters, type SavingWriters } from './saving-writers.ts';
 import { serverEnvironment, signUpAt, spawnServer, type SignedUp } from './processes.ts';

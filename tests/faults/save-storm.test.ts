@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { freePort } from '#server/free-port.ts';
+import { freePort } from '#server/database/embedded/endpoint.ts';
 import { waitForReadyUrl } from '../support/product.ts';
 import { findChildren, readPostmasterPid, serverEnvironment, spawnServer } from './processes.ts';
 import { startWriters, type SavingWriters } from './saving-writers.ts';

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dayOf } from '#domain/day/day.ts';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
-import { freePort } from '#server/free-port.ts';
+import { freePort } from '#server/database/embedded/endpoint.ts';
 import { programEnvironment, waitForReadyUrl } from '../support/product.ts';
 import { readChanges, type ChangesReader } from '../support/read-changes.ts';
 import { findChildren, findRunning, signUpAt, type SignedUp } from './processes.ts';

@@ -11,9 +11,9 @@ import { PaypalError, type Paypal } from '#server/payments/paypal/paypal.ts';
 import { processEvent, reconcilePayments } from '#server/payments/reconcile-payments.ts';
 import { refundPayment } from '#server/payments/refund-payment.ts';
 import { settlePayment } from '#server/payments/settle-payment.ts';
-import { startPayment } from '#server/payments/start-payment.ts';
-import { parseEvent } from '#server/payments/webhook-event.ts';
-import { Secret } from '#server/config/secret.ts';
+import { startPayment } from '#server/payments/payments.ts';
+import { parseEvent } from '#server/payments/webhook.ts';
+import { Secret } from '#server/config/settings-reader.ts';
 import { createPaypalSimulator, SANDBOX_CLIENT } from '../../simulators/paypal/simulator.ts';
 import { MemoryPaymentStore } from './memory-payment-store.ts';
 

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Clock } from '#server/clock.ts';
 import { readConfig, type Config } from '#server/config/config.ts';
 import type { Database } from '#server/database/database.ts';
-import { freePort } from '#server/free-port.ts';
+import { freePort } from '#server/database/embedded/endpoint.ts';
 import { createLog } from '#server/log.ts';
 import { serve } from '#server/serve.ts';
 import type { Pool } from 'pg';

@@ -5,7 +5,7 @@ import { openDatabase } from '#server/database/connect.ts';
 import type { Database } from '#server/database/database.ts';
 import { valueTypes } from '#server/database/tables.ts';
 import { createLog } from '#server/log.ts';
-import { Secret } from '#server/config/secret.ts';
+import { Secret } from '#server/config/settings-reader.ts';
 import { checkStatements } from './statements/check-statements.ts';
 import { recordStatements, saveStatement } from './statements/record-statements.ts';
 import { POOL_URL_VARIABLE, TEMPLATE_URL_VARIABLE } from './test-database-server.ts';

@@ -5,7 +5,7 @@ import { systemClock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { createLog } from '../log.ts';
 import { createPayments } from '../payments/payments.ts';
-import { listPayments, refundByOperator, endText } from '../payments/refund-command.ts';
+import { listPayments, refundByOperator, endText } from '../payments/refund-payment.ts';
 import { changePlan, changePlanInTransaction, lockPlan } from '../plans/change-plan.ts';
 
 export const PAYMENT_COMMANDS: readonly Command[] = [

@@ -26,7 +26,7 @@ import { queryBuilder } from '../database/query-builder.ts';
 import { createLog } from '../log.ts';
 import { accountDeletedMail } from '../mail/account-emails.ts';
 import { createMailer } from '../mail/mailer.ts';
-import { endText } from '../payments/refund-command.ts';
+import { endText } from '../payments/refund-payment.ts';
 
 const MAX_BAN_DAYS = 36_500;
 const DAY_MS = 24 * 3_600_000;

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { PACKAGE_VERSION } from '../package-version.ts';
 import { readConfig } from '../config/config.ts';
-import { checkRecipients } from './age.ts';
+import { checkRecipients, readKeyFiles } from './key-files.ts';
 import { UsageError } from './archive-format.ts';
 import {
   formatBytes,
@@ -16,7 +16,6 @@ import {
 } from './command-line.ts';
 import { createBackup, type CreatedBackup } from './create-backup.ts';
 import { backupName, removeAbandonedFiles, removeOldBackups, writeSummary } from './folder.ts';
-import { readKeyFiles } from './key-files.ts';
 
 const USAGE = `Usage: npm run backup -- [FILE] [options]
 

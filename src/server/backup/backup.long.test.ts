@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withOrdinaryOwner, createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
 import { chooseServerUser } from '../database/embedded/server-user.ts';
 import { migrate } from '../database/migrations/migrate.ts';
-import { freePort } from '../free-port.ts';
+import { freePort } from '../database/embedded/endpoint.ts';
 import { createLog } from '../log.ts';
 import { verifyArchive } from './read-archive.ts';
 

@@ -11,7 +11,7 @@ import { programEnvironment } from '../../../tests/support/product.ts';
 import { withOrdinaryOwner, createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
 import { generateJwk } from '../auth/keys/stored-keys.ts';
 import { readConfig } from '../config/config.ts';
-import { freePort } from '../free-port.ts';
+import { freePort } from '../database/embedded/endpoint.ts';
 import { createLog } from '../log.ts';
 import { startServer } from '../serve.ts';
 import { runBackup } from './backup-command.ts';

@@ -15,7 +15,7 @@ import {
   type Manifest,
   type TableContent,
 } from './archive-format.ts';
-import { AGE_MAGIC, decrypt, type Identities } from './age.ts';
+import { AGE_MAGIC, decrypt, type Identities } from './key-files.ts';
 import { readTar } from './write-archive.ts';
 
 const ZSTD_MAGIC = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);

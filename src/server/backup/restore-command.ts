@@ -4,14 +4,13 @@ import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
-import { readIdentities } from './age.ts';
+import { readIdentities, planKeyFiles } from './key-files.ts';
 import { isEncrypted, verifyArchive, type Source, type VerifiedArchive } from './read-archive.ts';
 import { PACKAGE_VERSION } from '../package-version.ts';
 import { readConfig } from '../config/config.ts';
 import { BackupError, UsageError } from './archive-format.ts';
 import { formatBytes, formatSeconds, openOwnerUrl, runAsProcess, type CommandDeps } from './command-line.ts';
 import { readSummary } from './folder.ts';
-import { planKeyFiles } from './key-files.ts';
 import { restoreBackup, type RestoreResult } from './restore-backup.ts';
 
 const USAGE = `Usage: npm run restore -- FILE [options]

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress } from 'node:zlib';
 import { BackupError } from './archive-format.ts';
-import { encrypt } from './age.ts';
+import { encrypt } from './key-files.ts';
 import { syncFolder } from './folder.ts';
 
 const COMPRESSED_CHUNK_BYTES = 256 * 1024;

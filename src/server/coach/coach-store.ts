@@ -14,7 +14,7 @@ import type { AsService, Database } from '../database/database.ts';
 import { queryBuilder } from '../database/query-builder.ts';
 import type { SignedInCaller } from '../http/authenticate.ts';
 import type { Logger } from '../log.ts';
-import { recordPlanUse } from '../plans/caller-plan.ts';
+import { recordPlanUse } from '../plans/change-plan.ts';
 
 export type Kind = 'feedback' | 'trend';
 

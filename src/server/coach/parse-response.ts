@@ -11,7 +11,6 @@ import { isFence, parseScoredText, readScore } from '#domain/coach/score-line.ts
 import { stripInvisible } from '#domain/coach/strip-invisible.ts';
 import { isDatedLinePrefix, isWinsHeading, isWinsHeadingPrefix, parseDatedLine } from '#domain/coach/win-bullets.ts';
 import type { Day } from '#domain/day/day.ts';
-import { stripThoughts } from './strip-thoughts.ts';
 import { parseJson } from '../parse-json.ts';
 
 /** Far above the length that the prompts ask for; a longer reply is invalid. */
@@ -265,3 +264,119 @@ const repairEscapes = (string: string): string =>
     .replaceAll(/\\(["\\/bfnrt]|u[\da-f]{4})|\\/gi, (escape, valid?: string) => (valid === undefined ? '' : escape))
     // oxlint-disable-next-line no-control-regex -- JSON forbids exactly these
     .replaceAll(/[\0-\x1f]/g, (control) => JSON.stringify(control).slice(1, -1));
+
+/**
+ * Removes what is no part of a reply although it arrives as its text: the thoughts of a reasoning model, and tokens of
+ * its chat template (docs/specification/coach.md 10). A thought is never shown and never scored.
+ *
+ * Threat: a log contains such a marker, the model repeats it, and so a piece of the log takes the place of the model's
+ * own score. A marker counts at the start of a line only, never within a sentence. A thought below the first words of
+ * the reply, or one without an opening marker, makes the reply invalid if it contains a score.
+ */
+type Thought = { open: string; close: string; isPlain?: true };
+
+const TAG = '(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|scratchpad|analysis|seed:think)';
+const TAGGED: readonly Thought[] = [
+  { open: String.raw`<${TAG}(?:\s[^<>]{0,80})?>`, close: `</${TAG}>` },
+  { open: String.raw`\[THINK\]`, close: String.raw`\[/THINK\]` },
+  { open: '◁think▷', close: '◁/think▷' },
+  { open: String.raw`<\|START_THINKING\|>`, close: String.raw`<\|END_THINKING\|>` },
+  { open: String.raw`<\|begin_of_thought\|>`, close: String.raw`<\|end_of_thought\|>` },
+  { open: String.raw`<\|channel>thought`, close: String.raw`<channel\|>` },
+];
+const FINAL_CHANNEL = String.raw`(?:<\|start\|>assistant)?<\|channel\|>\s{0,9}final[^<]{0,40}(?:<\|constrain\|>\w{0,20})?<\|message\|>`;
+const UNTAGGED: readonly Thought[] = [
+  // gpt-oss. Its channels before the final one are thoughts, also those that it calls commentary.
+  {
+    open: String.raw`(?:<\|start\|>assistant)?<\|channel\|>\s{0,9}(?:analysis|commentary)`,
+    close: String.raw`${FINAL_CHANNEL}|<\|(?:end|return)\|>(?=\s*[^<\s])`,
+  },
+  // Words instead of tokens, in lower and upper case as here. They open no thought unless the closing words follow.
+  { open: 'analysis', close: 'assistantfinal', isPlain: true },
+  { open: 'Here is my thought process:', close: 'Here is my response:', isPlain: true },
+];
+const THOUGHTS = [...TAGGED, ...UNTAGGED];
+
+const OPENING = String.raw`(?<=(?:^|\n|[|a-z]>)[ \t]{0,8})(?:${THOUGHTS.map(({ open }) => `(${open})`).join('|')})`;
+/** A closing marker without an opening one: some templates put that into the prompt. Not within a sentence. */
+const CLOSING = String.raw`(${TAGGED.map(({ close }) => close).join('|')})(?![ \t]*[\p{Ll}\p{Pe}\p{Pf},.;:?!'"])`;
+/** The reply ends with the first of these, whatever a model without a stop sign writes then. */
+const END = String.raw`(<\|(?:im_end|eot_id|eom_id|end|return|endoftext|end_of_text|end_of_turn|END_RESPONSE|end_of_solution)\|>|</s>|<end_of_turn>|<eos>)(?=\s*(?:\n|<|$))`;
+/** Other tokens around a reply. */
+const WRAPPER = [
+  FINAL_CHANNEL,
+  String.raw`<\|(?:im_start|start)\|>(?:assistant)?`,
+  String.raw`<\|start_header_id\|>assistant<\|end_header_id\|>`,
+  String.raw`<\|(?:START_RESPONSE|begin_of_solution|begin_of_text)\|>`,
+  String.raw`(?<=(?:^|\n|[|a-z]>)[ \t]{0,8})</?(?:answer|response|final_answer|output)>`,
+  String.raw`</(?:answer|response|final_answer|output)>(?=\s*(?:\n|<|$))`,
+].join('|');
+
+const MARKER = new RegExp(`${OPENING}|${CLOSING}|${END}|(${WRAPPER})`, 'gui');
+const MARKER_ONCE = new RegExp(MARKER.source, 'ui');
+const CLOSINGS = THOUGHTS.map(({ close }) => new RegExp(close, 'gui'));
+/** The end of a streamed text that may become a marker. */
+const PARTIAL_MARKER =
+  /(?:<\|[a-z_]{1,20}\|?>[^<\n]{0,40}){0,30}(?:<(?:[a-z/|:][^<>\n]{0,100})?|\[\/?(?:T(?:H(?:I(?:NK?)?)?)?)?|◁[^▷\n]{0,10})?$/i;
+
+/** `isComplete`: false while the reply is streamed; then a suffix that may become a marker is left out. */
+function stripThoughts(received: string, isComplete: boolean): { text: string; isInvalid: boolean } {
+  const reply = isComplete ? received : withoutPartialMarker(received);
+  const marker = new RegExp(MARKER);
+  let text = '';
+  let isInvalid = false;
+  let hasStarted = false;
+  let at = 0;
+  for (let match = marker.exec(reply); match; match = marker.exec(reply)) {
+    const kind = match.slice(1).findIndex((group) => group !== undefined);
+    const before = text + reply.slice(at, match.index);
+    const isLeading = before.trim() === '';
+    const thought = THOUGHTS[kind];
+    if (thought?.isPlain && (!isLeading || match[0] !== thought.open)) continue;
+    text = before;
+    at = marker.lastIndex;
+    if (thought) {
+      const closing = CLOSINGS[kind]!;
+      closing.lastIndex = at;
+      const close = closing.exec(reply);
+      if (!close && isComplete && thought.isPlain) {
+        text += match[0];
+        continue;
+      }
+      const end = close ? closing.lastIndex : reply.length;
+      isInvalid ||= !isLeading && hasScore(reply.slice(at, end));
+      at = end;
+    } else if (kind === THOUGHTS.length) {
+      // A closing marker below the reply's own score ends no thought.
+      hasStarted ||= startsWithReply(text);
+      if (hasStarted) text += match[0];
+      else {
+        isInvalid ||= hasScore(text);
+        text = '';
+      }
+    } else if (kind === THOUGHTS.length + 1 && !isLeading) {
+      at = reply.length;
+    }
+    marker.lastIndex = at;
+  }
+  text += reply.slice(at);
+  return { text, isInvalid };
+}
+
+/** True if the reply contains the end of a thought whose opening marker is missing. */
+export function endsUntaggedThought(reply: string): boolean {
+  const first = MARKER_ONCE.exec(reply)
+    ?.slice(1)
+    .findIndex((group) => group !== undefined);
+  return first === THOUGHTS.length;
+}
+
+function withoutPartialMarker(reply: string): string {
+  const start = reply.trimStart();
+  const mayOpen = THOUGHTS.some(({ open, isPlain }) => isPlain && open.startsWith(start));
+  return mayOpen ? '' : reply.replace(PARTIAL_MARKER, '');
+}
+
+const hasScore = (text: string): boolean => /"score"/.test(text) || parseScoredText(text, true).score !== null;
+const startsWithReply = (text: string): boolean =>
+  /^\s*(?:```\w*\s*)?\[?\s*\{/.test(text) || parseScoredText(text, true).startsWithScore;

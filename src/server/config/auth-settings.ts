@@ -1,7 +1,6 @@
 /** The settings of accounts: which ways to sign in are on, and the providers behind them (docs/operations.md). */
 import type { RedirectPattern } from './redirect-patterns.ts';
-import { Secret } from './secret.ts';
-import type { SettingsReader } from './settings-reader.ts';
+import { Secret, type SettingsReader } from './settings-reader.ts';
 
 export type AuthSettings = {
   readonly autoconfirm: boolean;

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { prepareDataDirectory } from './data-directory.ts';
+import { prepareDataDirectory } from './config.ts';
 import { createLog } from '../log.ts';
 
 let root = '';

@@ -1,7 +1,6 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { readConfig } from './config.ts';
-import { sessionAttributes, splitHosts } from './database-settings.ts';
+import { readConfig, sessionAttributes, splitHosts } from './config.ts';
 import { problemsOf } from '../../../tests/support/config-problems.ts';
 
 const OWNER = 'postgres://ada:hunter2';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { SettingsReader } from './settings-reader.ts';
-import { isPushEndpoint, readPushSettings } from './push-services.ts';
+import { isPushEndpoint, readPushSettings } from './provider-settings.ts';
 
 function read(value?: string, isProduction = true) {
   const settings = new SettingsReader(value === undefined ? {} : { PUSH_SERVICES: value });

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { ClientConfig } from '#domain/client-config.ts';
 import { isTrustworthyProviderUrl } from './private-network.ts';
 import { parseRedirectPattern, type RedirectPattern } from './redirect-patterns.ts';
-import { Secret } from './secret.ts';
+import { inspect } from 'node:util';
 
 /** A value as a shell would need it. */
 const QUOTED = /^(["'])(.+)\1$/s;
@@ -195,5 +195,31 @@ export class SettingsReader {
     if (label !== undefined && url !== undefined && URL.canParse(url)) return [{ label: label.trim(), url }];
     this.problem('SOCIAL_LINKS', `must be a list of Label=address, not "${item}"`, 'GitHub=https://github.com/example');
     return [];
+  }
+}
+
+/** A string that cannot leak by accident: logs, JSON and inspection show `[secret]`. */
+export class Secret {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** Returns the plain text; call it only where a driver needs it. */
+  reveal(): string {
+    return this.#text;
+  }
+
+  toString(): string {
+    return '[secret]';
+  }
+
+  toJSON(): string {
+    return '[secret]';
+  }
+
+  [inspect.custom](): string {
+    return '[secret]';
   }
 }

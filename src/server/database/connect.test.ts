@@ -12,7 +12,7 @@ import { createTestDatabase, type TestDatabase } from '../../../tests/support/te
 import { deleteAccount } from '#server/auth/own-account/delete-account.ts';
 import { startJobQueue } from '#server/jobs/job-queue.ts';
 import { createLog } from '#server/log.ts';
-import { Secret } from '#server/config/secret.ts';
+import { Secret } from '#server/config/settings-reader.ts';
 
 import { openDatabase } from './connect.ts';
 import { READ_IDENTITY } from './connection/inspect-pooler.ts';

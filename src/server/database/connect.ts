@@ -1,8 +1,6 @@
 /** Opens the database: starts the embedded server or uses DATABASE_URL, migrates, and opens the pool for requests. */
 import pg from 'pg';
-
 import type { Logger } from '#server/log.ts';
-
 import { inspectPooler, type SendingMode } from './connection/inspect-pooler.ts';
 import { primaryClient } from './connection/primary-client.ts';
 import { createOwnerFinder, createPrimaryFinder, type PrimaryFinder } from './connection/primary-finder.ts';
@@ -14,7 +12,6 @@ import { openEmbeddedServer, type EmbeddedOptions } from './embedded/server.ts';
 import { isMigrated } from './migrations/ledger.ts';
 import { finishMigrations, migrate, serverName } from './migrations/migrate.ts';
 import { createPooledDatabase } from './pooled-database.ts';
-import { warnUnlessDurable } from './durability.ts';
 import { rejectPrivilegedLogin, requestConnection } from './roles.ts';
 
 export type DatabaseOptions = {
@@ -127,4 +124,26 @@ async function openPooler(url: string, login: pg.ClientConfig, connectDirectly: 
     log,
   });
   return { finder, sending, login: pooled };
+}
+
+// An answer 2xx to a save means that the save is committed and on disk. Only the settings of the database keep this
+// promise (docs/operations.md, "The database").
+
+/** The settings that are off, although an acknowledged save needs them. */
+export async function readUnsafeSettings(connection: Pick<pg.Pool | pg.Client, 'query'>): Promise<string[]> {
+  const { rows } = await connection.query<{ name: string }>(
+    `select name from pg_catalog.pg_settings
+      where name in ('fsync', 'synchronous_commit', 'full_page_writes') and setting = 'off' order by name`,
+  );
+  return rows.map(({ name }) => name);
+}
+
+/**
+ * Warns instead of refusing: some managed databases store each commit on several machines and report `fsync` as off.
+ * The settings are read as the login of the requests, for which a role or database may override them.
+ */
+export async function warnUnlessDurable(pool: Pick<pg.Pool, 'query'>, log: Logger): Promise<void> {
+  const settings = await readUnsafeSettings(pool);
+  if (settings.length === 0) return;
+  log.warn({ settings }, 'acknowledged saves can be lost when the database crashes: turn these settings on');
 }

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLog } from '#server/log.ts';
 import { createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
-import { warnUnlessDurable } from './durability.ts';
+import { warnUnlessDurable } from './connect.ts';
 import { serverSettings } from './embedded/settings.ts';
 
 let db: TestDatabase;

@@ -8,8 +8,7 @@ import { runAsServer } from '#server/load/request-context.ts';
 import type { Logger } from '#server/log.ts';
 
 import { createChangeAnnouncer, outcomeOf, type Outcome } from './changes/change-announcer.ts';
-import { listenToChanges } from './changes/change-listener.ts';
-import { CHANGES_CHANNEL } from './changes/entry-change.ts';
+import { listenToChanges, CHANGES_CHANNEL } from './changes/change-listener.ts';
 import type { RequestPool } from './connection/request-pool.ts';
 import { QUERY_CANCELED, sqlStateOf } from './database-error.ts';
 import type { StatementProtocol } from './connection/statement-protocol.ts';

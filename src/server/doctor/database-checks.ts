@@ -2,11 +2,10 @@
 import pg from 'pg';
 import { formatBytes } from '#server/backup/command-line.ts';
 import type { Config } from '#server/config/config.ts';
-import { checkPooler } from '#server/database/connect.ts';
+import { checkPooler, readUnsafeSettings } from '#server/database/connect.ts';
 import { NoPrimaryError } from '#server/database/connection/primary-finder.ts';
 import { POOL_SIZE } from '#server/database/connection/request-pool.ts';
 import { isLoginFailure } from '#server/database/database-error.ts';
-import { readUnsafeSettings } from '#server/database/durability.ts';
 import {
   findMigration,
   hasLedger,
@@ -17,8 +16,17 @@ import {
 import { MIN_SERVER_VERSION } from '#server/database/migrations/migrate.ts';
 import { readMigrations } from '#server/database/migrations/migration-files.ts';
 import { PrivilegedLoginError, rejectPrivilegedLogin, requestConnection } from '#server/database/roles.ts';
-import { describeOffset, fault, off, ok, reasonOf, warning, type Check, type Finding } from './check.ts';
-import { describeFailure } from './request.ts';
+import {
+  describeOffset,
+  fault,
+  off,
+  ok,
+  reasonOf,
+  warning,
+  describeFailure,
+  type Check,
+  type Finding,
+} from './check.ts';
 import { createLog } from '#server/log.ts';
 import { parseJson } from '#server/parse-json.ts';
 

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { fileKeySource, readKeys } from '../auth/keys/key-source.ts';
 import { generatedKeyFile } from '../auth/keys/stored-keys.ts';
 import { loadSamlKey } from '../auth/keys/saml-key.ts';
-import { checkRecipients } from '../backup/age.ts';
+import { checkRecipients } from '../backup/key-files.ts';
 import { listBackups, summaryFile } from '../backup/folder.ts';
 import { formatBytes } from '../backup/command-line.ts';
 import type { Config } from '../config/config.ts';

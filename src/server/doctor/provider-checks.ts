@@ -7,12 +7,21 @@ import { askSiteverify } from '#server/auth/http/siteverify.ts';
 import type { CoachSettings } from '#server/config/provider-settings.ts';
 import { settingPrefix, type OAuthProvider } from '#server/config/auth-settings.ts';
 import type { Config } from '#server/config/config.ts';
-import { fault, off, ok, warning, type Check, type Finding } from './check.ts';
-import { describeFailure, sendRequest, type Reply } from './request.ts';
+import {
+  fault,
+  off,
+  ok,
+  warning,
+  describeFailure,
+  sendRequest,
+  type Check,
+  type Finding,
+  type Reply,
+} from './check.ts';
 import { createLog } from '#server/log.ts';
 import { renderEmail } from '#server/mail/email-template.ts';
 import { createMailer, greetMailServer } from '#server/mail/mailer.ts';
-import { textAt } from '#server/payments/paypal/json-value.ts';
+import { textAt } from '#server/payments/paypal/parse.ts';
 
 /** The status codes with which a provider refuses credentials. */
 const CREDENTIALS_REFUSED: ReadonlySet<number> = new Set([401, 403]);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import 'reflect-metadata';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { createProbeAccess } from './probe-access.ts';
+import { createProbeAccess } from './doctor-command.ts';
 import { describeOffset } from './check.ts';
 import { publicUrlChecks, type ProbeAccess } from './public-url-checks.ts';
 import { configOf, lines, run, unreachableUrl, withStub } from '../../../tests/support/commands/doctor-checks.ts';

@@ -3,8 +3,18 @@ import { isIP } from 'node:net';
 import { connect } from 'node:tls';
 import type { Config } from '../config/config.ts';
 import { isLoopback } from '../config/private-network.ts';
-import { describeOffset, fault, off, ok, warning, type Check, type Finding } from './check.ts';
-import { describeFailure, sendRequest, type Reply } from './request.ts';
+import {
+  describeOffset,
+  fault,
+  off,
+  ok,
+  warning,
+  describeFailure,
+  sendRequest,
+  type Check,
+  type Finding,
+  type Reply,
+} from './check.ts';
 import { securityHeaders } from '../http/security-headers.ts';
 import { parseJson } from '#server/parse-json.ts';
 

@@ -20,7 +20,7 @@ import type { Database } from '../database/database.ts';
 import { escapeHtml } from '../escape-html.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import { clientAddress, networkPrefix } from '../http/client-address.ts';
-import { PAGE_STYLE, styleSource } from '../http/page-style.ts';
+import { PAGE_STYLE, styleSource } from '../http/page-document.ts';
 import { rateLimitStore } from '../http/rate-limit-store.ts';
 import { findShared, type SharedDocument, type SharedReview } from './link-store.ts';
 

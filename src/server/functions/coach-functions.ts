@@ -19,7 +19,7 @@ import { FunctionError, readBody } from './wire.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { SignedInCaller } from '../http/authenticate.ts';
 import { eventStream } from '../http/event-stream.ts';
-import { isCallerPremium } from '../plans/caller-plan.ts';
+import { isCallerPremium } from '../plans/change-plan.ts';
 
 const STATUS = {
   premium: 403,

@@ -46,7 +46,7 @@ import { BusyError } from '../load/request-context.ts';
 import type { Logger } from '../log.ts';
 import type { Push } from '../push/push.ts';
 import type { Payments } from '../payments/payments.ts';
-import { isCallerPremium, recordPlanUse } from '../plans/caller-plan.ts';
+import { isCallerPremium, recordPlanUse } from '../plans/change-plan.ts';
 
 const PATH = '/functions/v1/';
 

@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from '../../../tests/support/te
 import { openDatabase } from '../database/connect.ts';
 import type { AsService, Database } from '../database/database.ts';
 import { createLog } from '../log.ts';
-import { Secret } from '../config/secret.ts';
+import { Secret } from '../config/settings-reader.ts';
 import type { Job } from './job.ts';
 import { startJobQueue, type JobQueue } from './job-queue.ts';
 import { createJobs, type Jobs } from './jobs.ts';

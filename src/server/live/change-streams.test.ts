@@ -1,6 +1,6 @@
 /** Tests the ids of events with a stubbed database. tests/api/live tests the streams of a real server. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { EntryChange } from '../database/changes/entry-change.ts';
+import type { EntryChange } from '../database/changes/change-listener.ts';
 import type { Database } from '../database/database.ts';
 import type { Caller } from '../http/authenticate.ts';
 import { createLimiters } from '../load/limiters.ts';

@@ -8,7 +8,7 @@ import type { DayChange, LiveEvent, StreamEndReason } from '#domain/live-event.t
 import { isLocked } from '#domain/plan/plan.ts';
 import { AccessTokenError } from '../auth/keys/access-tokens.ts';
 import type { Clock } from '../clock.ts';
-import type { EntryChange } from '../database/changes/entry-change.ts';
+import type { EntryChange } from '../database/changes/change-listener.ts';
 import type { Database } from '../database/database.ts';
 import type { Caller } from '../http/authenticate.ts';
 import { runLimited, type Limits } from '../load/concurrency-limiter.ts';
@@ -16,7 +16,7 @@ import type { Limiters } from '../load/limiters.ts';
 import { currentRequestContext, markRefused } from '../load/request-context.ts';
 import type { Logger } from '../log.ts';
 import { NO_EVENTS, type EventCounters } from '../metrics/events.ts';
-import { isCallerPremium } from '../plans/caller-plan.ts';
+import { isCallerPremium } from '../plans/change-plan.ts';
 
 /** A browser opens one stream, so this is the number of a user's browsers. */
 export const MAX_STREAMS_PER_USER = 10;

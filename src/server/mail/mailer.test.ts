@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createLog } from '#server/log.ts';
-import { Secret } from '#server/config/secret.ts';
+import { Secret } from '#server/config/settings-reader.ts';
 import { startMailbox, type Mailbox } from '../../../simulators/mailbox.ts';
 import { createMailer, MailDeferred, MailRejected, type Mailer } from './mailer.ts';
 

@@ -8,7 +8,7 @@
  */
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '#server/log.ts';
-import type { Secret } from '#server/config/secret.ts';
+import type { Secret } from '#server/config/settings-reader.ts';
 import { NO_EVENTS, type EventCounters } from '#server/metrics/events.ts';
 import type { Tracing } from '#server/tracing.ts';
 import type { MailMessage } from './email-template.ts';

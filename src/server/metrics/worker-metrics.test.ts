@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { createMetrics, createRegistry } from '#server/http/metrics.ts';
-import { Gauge } from '#server/metrics/prom-client.ts';
-import { mergeMetrics, type WorkerMetrics } from './worker-metrics.ts';
+import { Gauge, mergeMetrics, type WorkerMetrics } from './prom-client.ts';
 
 /** As the IPC channel delivers it. */
 async function describeWorker(slot: number, ms: number): Promise<WorkerMetrics> {

@@ -4,7 +4,7 @@ import { PaypalError } from './paypal/paypal.ts';
 import { MAX_CONSECUTIVE_UNANSWERED, MAX_SWEEP_PART_MS, retryTime } from './polling-schedule.ts';
 import type { ReturnHint } from './refund-payment.ts';
 import { settlePayment } from './settle-payment.ts';
-import { parseEvent, type PaypalEvent } from './webhook-event.ts';
+import { parseEvent, type PaypalEvent } from './webhook.ts';
 
 /** Limits the events, and separately the payments, of one sweep. Any others wait for the next sweep. */
 const MAX_PER_SWEEP = 100;

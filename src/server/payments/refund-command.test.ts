@@ -6,7 +6,7 @@ import { systemClock } from '#server/clock.ts';
 import { changePlan } from '#server/plans/change-plan.ts';
 import type { Capture } from './paypal/paypal.ts';
 import { createPostgresPaymentStore } from './postgres-payment-store.ts';
-import { refundByOperator } from './refund-command.ts';
+import { refundByOperator } from './refund-payment.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { startMailbox, type Mailbox } from '../../../simulators/mailbox.ts';
 import type { PaymentStatus } from '#domain/payment/payment.ts';
 import { createLog } from '../log.ts';
 import { createMailer, MailDeferred, type Mailer } from '../mail/mailer.ts';
-import { Secret } from '../config/secret.ts';
+import { Secret } from '../config/settings-reader.ts';
 import { sendReceipts } from './send-receipts.ts';
 
 let db: TestDatabase;

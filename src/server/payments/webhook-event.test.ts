@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseEvent } from './webhook-event.ts';
+import { parseEvent } from './webhook.ts';
 
 const API = 'https://api-m.paypal.com/v2';
 const CAPTURE = `${API}/payments/captures/2GG279541U471931P`;

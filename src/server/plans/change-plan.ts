@@ -6,7 +6,7 @@ import { earliestToday, latestToday, type Day } from '#domain/day/day.ts';
 import { extendPlan, revokeYear, paidYearStart } from '#domain/payment/payment.ts';
 import type { PlanId, PlanColumns } from '#domain/plan/plan.ts';
 import type { Clock } from '../clock.ts';
-import type { AsService, Database } from '../database/database.ts';
+import type { AsService, Database, Identity } from '../database/database.ts';
 import { queryBuilder } from '../database/query-builder.ts';
 
 type PlanChange = {
@@ -167,4 +167,36 @@ async function yearStillCounted(
   if (!grant?.valid_from || !grant.access_valid_until) return null;
   const overridden = changes.slice(granted + 1).some(({ payment_id, plan }) => payment_id === null || plan === 'free');
   return overridden ? null : { from: grant.valid_from, until: grant.access_valid_until };
+}
+
+/** Asks the database, so there is one rule and one clock. */
+export async function isCallerPremium(database: Database, identity: Identity): Promise<boolean> {
+  const { rows } = await database
+    .asUser(identity)
+    .statement<{ premium: boolean }>('select public.is_premium() as premium', []);
+  return rows[0]!.premium;
+}
+
+// Records a use of the plan: the refund rule counts them (docs/specification/plans-and-money.md 7).
+
+/**
+ * No-op if the account is gone: the table has no foreign key, so a late row would name a deleted user. The lock waits
+ * for a concurrent deletion of the account.
+ */
+const INSERT_PLAN_USE = `
+  insert into public.plan_uses (user_id, kind)
+  select id, $2 from public.profiles where id = $1::uuid
+     and ($3::int = 0
+          or not exists (select from public.plan_uses
+                          where user_id = $1::uuid and kind = $2 and used_at > now() - $3 * interval '1 second'))
+     for key share`;
+
+/** @param minIntervalSeconds no-op if the user's last use of this kind is younger; 0 records every use */
+export async function recordPlanUse(
+  service: AsService,
+  userId: string,
+  kind: 'analysis' | 'export',
+  minIntervalSeconds = 0,
+): Promise<void> {
+  await service.statement(INSERT_PLAN_USE, [userId, kind, minIntervalSeconds]);
 }

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import type { Database } from '../database/database.ts';
 import type { RemindOnDevices } from '../habit/send-reminders.ts';
 import type { Logger } from '../log.ts';
-import { isPushEndpoint, type PushSettings } from '../config/push-services.ts';
+import { isPushEndpoint, type PushSettings } from '../config/provider-settings.ts';
 import { deleteGone, readTargets, recordSent } from './subscriptions.ts';
 import { createWebPush, type PushOutcome } from './web-push.ts';
 

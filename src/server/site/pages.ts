@@ -2,25 +2,19 @@
  * Serves the HTML pages. Landing and legal pages are prerendered; all other routes share the app page. The route
  * decides about the preloaded chunks and about what the page shows before React starts.
  */
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { Hono, type Handler } from 'hono';
+import { readFile, readdir } from 'node:fs/promises';
+import { join, extname, relative, sep } from 'node:path';
+import { Hono, type Handler, type Context } from 'hono';
 import { SHARE_PATH, sharedTextAddress } from '#domain/shared-text.ts';
 import { ROUTES, type RouteName } from '#domain/routes.ts';
 import type { Config } from '../config/config.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import { appPagePolicy } from '../http/security-headers.ts';
-import {
-  compressFile,
-  etagOf,
-  readBuiltFiles,
-  respondWithFile,
-  staticFile,
-  type BuiltFile,
-  type BuiltFiles,
-} from './built-files.ts';
 import { clientConfig } from './client-config.ts';
-import { fillSlots, templateValues, visibleSections, renderConditionals } from './page-template.ts';
+import { escapeHtml } from '../escape-html.ts';
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { brotliCompress } from 'node:zlib';
 
 const PRERENDERED: Partial<Record<RouteName, string>> = {
   landing: '/landing.html',
@@ -158,7 +152,7 @@ export function pageRoutes(site: Site): Hono<AppEnv> {
   return routes;
 }
 
-/** The two text fonts, under names without a hash, for the pages that the server writes itself (http/page-style.ts). */
+/** The two text fonts, under names without a hash, for the pages that the server writes itself (http/page-document.ts). */
 function fontsOf(files: BuiltFiles): Map<string, BuiltFile> {
   const fonts = new Map<string, BuiltFile>();
   for (const [path, file] of files) {
@@ -178,3 +172,139 @@ async function serviceWorkerFile(files: BuiltFiles, version: string, isOn: boole
   if (!built) return null;
   return compressFile(Buffer.from(built.body).toString('utf8').replaceAll(SHELL_VERSION, version), built.type);
 }
+
+/** Fills runtime values into the built HTML. All values are escaped; none is a script. */
+const link = (href: string, text: string): string => `<a href="${escapeHtml(href)}">${escapeHtml(text)}</a>`;
+
+/** The value of each `<!--slot:NAME-->`; empty if the operator has not set it. */
+function templateValues(config: Config): Record<string, string> {
+  const { contact } = config;
+  const social = contact.social.map(({ label, url }) => `<li>${link(url, label)}</li>`).join('');
+  return {
+    config: `<meta name="hustle-forge-config" content="${escapeHtml(JSON.stringify(clientConfig(config)))}">`,
+    sandbox:
+      config.sandbox.url === null
+        ? ''
+        : '<aside aria-label="Sandbox"><a class="sandbox-badge" href="/sandbox">Sandbox</a></aside>' +
+          // The script simulates the wallets that a visitor may have as extensions of the browser.
+          '<script src="/sandbox/page.js" type="module"></script>',
+    contact: contact.email === undefined ? '' : link(`mailto:${contact.email}`, contact.email),
+    // An address that is set for contact and for support is shown once.
+    support:
+      contact.supportEmail === undefined || contact.supportEmail === contact.email
+        ? ''
+        : link(`mailto:${contact.supportEmail}`, contact.supportEmail),
+    social: social === '' ? '' : `<ul class="social-links">${social}</ul>`,
+    operator: [contact.operator, contact.address]
+      .filter((part) => part !== undefined)
+      .map(escapeHtml)
+      .join(', '),
+  };
+}
+
+/** The names of the `<!--when:NAME-->…<!--/when-->` sections that this server shows. */
+const visibleSections = ({ coach, auth }: Pick<Config, 'coach' | 'auth'>): ReadonlySet<string> =>
+  new Set([coach === null ? 'nocoach' : 'coach', auth.signups ? 'signups' : 'nosignups']);
+
+/** A section without a section in it. */
+const INNER_SECTION = /<!--when:(\w+)-->((?:(?!<!--when:)[^])*?)<!--\/when-->/g;
+
+export function renderConditionals(html: string, shown: ReadonlySet<string>): string {
+  const rendered = html.replace(INNER_SECTION, (_whole, name: string, part: string) => (shown.has(name) ? part : ''));
+  return rendered === html ? html : renderConditionals(rendered, shown);
+}
+
+const fillSlots = (html: string, slots: Record<string, string>): string =>
+  html.replace(/<!--\s*slot:([a-z]+)\s*-->/g, (_comment, name: string) => slots[name] ?? '');
+
+/**
+ * The built client, held in memory (about 2 MB), and the answers to its requests: content negotiation and conditional
+ * requests. Threat: path traversal. Requests only look up keys of this map and never access the file system.
+ */
+const compress = promisify(brotliCompress);
+
+type BuiltFile = {
+  readonly type: string;
+  readonly body: Uint8Array<ArrayBuffer>;
+  /** The Brotli variant from the build; null for already compressed formats (fonts, images). */
+  readonly brotli: Uint8Array<ArrayBuffer> | null;
+  readonly etag: string;
+};
+
+/** Keys are URL paths, `/assets/journal-1a2b3c.js`. */
+type BuiltFiles = ReadonlyMap<string, BuiltFile>;
+
+const TYPES: Record<string, string> = {
+  '.cjs': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.ico': 'image/x-icon',
+  '.jpg': 'image/jpeg',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+  '.webmanifest': 'application/manifest+json; charset=utf-8',
+  '.webp': 'image/webp',
+  '.woff2': 'font/woff2',
+};
+
+/** A weak ETag, because compressed and plain variants share it. */
+const etagOf = (body: Uint8Array | string): string =>
+  `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+
+/** Reads the build output of the types in `TYPES` (no source maps), without hidden folders. Empty without a build. */
+async function readBuiltFiles(folder: string): Promise<BuiltFiles> {
+  const names = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const paths = names
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .filter((path) => !path.split('/').some((part) => part.startsWith('.')));
+  const present = new Set(paths);
+  const files = new Map<string, BuiltFile>();
+  await Promise.all(
+    paths.map(async (path) => {
+      const type = TYPES[extname(path)];
+      if (type === undefined) return;
+      const body = await readFile(join(folder, path));
+      const brotli = present.has(`${path}.br`) ? await readFile(join(folder, `${path}.br`)) : null;
+      files.set(`/${path}`, { type, body, brotli, etag: etagOf(body) });
+    }),
+  );
+  return files;
+}
+
+/** Compresses a text that is only known when the server starts. */
+async function compressFile(text: string, type: string): Promise<BuiltFile> {
+  const body = Buffer.from(text);
+  return { type, body, brotli: Buffer.from(await compress(body)), etag: etagOf(body) };
+}
+
+/** Vite puts a content hash into these names, so they are immutable. */
+const HASHED_FOLDER = '/assets/';
+const CACHE_IMMUTABLE = 'public, max-age=31536000, immutable';
+const CACHE_REVALIDATE = 'no-cache';
+
+/** The file for a path, or null when the build has none (pages are answered by `pages.ts`). */
+function staticFile(files: BuiltFiles, context: Context<AppEnv>): Response | null {
+  const { path } = context.req;
+  const file = path.endsWith('.html') ? undefined : files.get(path);
+  if (!file) return null;
+  context.header('Cache-Control', path.startsWith(HASHED_FOLDER) ? CACHE_IMMUTABLE : CACHE_REVALIDATE);
+  return respondWithFile(file, context);
+}
+
+/** Responds to GET and HEAD with `ETag` and `Content-Encoding`; the caller has set `Cache-Control`. */
+function respondWithFile(file: BuiltFile, context: Context<AppEnv>): Response {
+  context.header('ETag', file.etag);
+  if (file.brotli) context.header('Vary', 'Accept-Encoding', { append: true });
+  if (context.req.header('if-none-match')?.includes(file.etag)) return context.body(null, 304);
+  context.header('Content-Type', file.type);
+  if (!file.brotli || !acceptsBrotli(context.req.header('accept-encoding'))) return context.body(file.body);
+  context.header('Content-Encoding', 'br');
+  return context.body(file.brotli);
+}
+
+const acceptsBrotli = (accepted: string | undefined): boolean =>
+  accepted?.split(',').some((coding) => /^\s*br\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/.test(coding)) ?? false;

@@ -10,7 +10,7 @@ import type { Config } from '../config/config.ts';
 import { openEmbeddedServer, type EmbeddedServer } from '../database/embedded/server.ts';
 import { connectionsFor } from '../database/embedded/settings.ts';
 import type { Logger } from '../log.ts';
-import type { WorkerMetrics } from '../metrics/worker-metrics.ts';
+import type { WorkerMetrics } from '../metrics/prom-client.ts';
 import { createPool, reducePool, type PoolAction, type PoolEvent, type WorkerId } from './worker-pool.ts';
 
 const WORKER = join(import.meta.dirname, 'worker.ts');

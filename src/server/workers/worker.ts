@@ -5,7 +5,7 @@ import { readConfig } from '#server/config/config.ts';
 import { createLog } from '#server/log.ts';
 import { startServer, type StartedServer } from '#server/serve.ts';
 import type { ToSupervisor, ToWorker } from './supervisor.ts';
-import type { WorkerMetrics } from '../metrics/worker-metrics.ts';
+import type { WorkerMetrics } from '../metrics/prom-client.ts';
 
 const { promise: started, resolve: start } = Promise.withResolvers<number>();
 const scrapes = new Map<number, (workers: WorkerMetrics[]) => void>();

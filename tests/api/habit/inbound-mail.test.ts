@@ -1,6 +1,6 @@
 /** The reply to a reminder becomes items of its day (docs/specification/habit.md 5), by SMTP and by webhook. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { freePort } from '#server/free-port.ts';
+import { freePort } from '#server/database/embedded/endpoint.ts';
 import {
   deliverAsPostmark,
   deliverBySmtp,

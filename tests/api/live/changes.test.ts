@@ -3,11 +3,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Day } from '#domain/day/day.ts';
 import { LISTENER_NAME } from '#server/database/changes/change-listener.ts';
 import { openDatabase } from '#server/database/connect.ts';
-import { freePort } from '#server/free-port.ts';
+import { freePort } from '#server/database/embedded/endpoint.ts';
 import { MAX_STREAMS_PER_USER } from '#server/live/change-streams.ts';
 import { createLog } from '#server/log.ts';
 import { serve } from '#server/serve.ts';
-import { Secret } from '#server/config/secret.ts';
+import { Secret } from '#server/config/settings-reader.ts';
 import { readChanges, type ChangesReader, type ReceivedEvent } from '../../support/read-changes.ts';
 import { daysAgo, signUp, startDataWorld, type DataWorld, type Person } from '../data/fixture.ts';
 

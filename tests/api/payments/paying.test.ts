@@ -5,7 +5,7 @@ import { MESSAGES } from '#domain/messages.ts';
 import { extendPlan } from '#domain/payment/payment.ts';
 import { createLog } from '#server/log.ts';
 import { createPayments } from '#server/payments/payments.ts';
-import { refundByOperator } from '#server/payments/refund-command.ts';
+import { refundByOperator } from '#server/payments/refund-payment.ts';
 import { startTestServer } from '../../support/start-server.ts';
 import { request, signUp, type WireResponse, type Person } from '../data/fixture.ts';
 

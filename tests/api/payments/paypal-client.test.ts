@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createPaypal, type PaypalDeps } from '#server/payments/paypal/paypal-client.ts';
 import { PaypalError } from '#server/payments/paypal/paypal.ts';
-import { Secret } from '#server/config/secret.ts';
+import { Secret } from '#server/config/settings-reader.ts';
 import { answer, startStubServer, type StubHandler, type StubRequest } from '../../support/stub-server.ts';
 
 const TOKEN = { access_token: 'A21-token', token_type: 'Bearer', expires_in: 32400 };

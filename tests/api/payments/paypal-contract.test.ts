@@ -9,7 +9,7 @@ import { systemClock } from '#server/clock.ts';
 import { createLog } from '#server/log.ts';
 import { createPaypal } from '#server/payments/paypal/paypal-client.ts';
 import { PaypalError, type CreatedOrder, type Paypal } from '#server/payments/paypal/paypal.ts';
-import { Secret } from '#server/config/secret.ts';
+import { Secret } from '#server/config/settings-reader.ts';
 import { startPaypalServer } from '../../../simulators/paypal/server.ts';
 
 const simulator = await startPaypalServer();

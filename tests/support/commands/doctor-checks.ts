@@ -1,7 +1,7 @@
 /** Runs single checks of the doctor. */
 import { inspectConfig, type Config } from '#server/config/config.ts';
 import { runChecks, type Check, type Finding } from '#server/doctor/check.ts';
-import { freePort } from '#server/free-port.ts';
+import { freePort } from '#server/database/embedded/endpoint.ts';
 import { startStubServer, type StubHandler } from '../stub-server.ts';
 
 /** Unset settings have their defaults. */

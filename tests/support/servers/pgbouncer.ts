@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import pg from 'pg';
 
-import { freePort } from '#server/free-port.ts';
+import { freePort } from '#server/database/embedded/endpoint.ts';
 
 const START_LIMIT_MS = 10_000;
 const POLL_MS = 50;

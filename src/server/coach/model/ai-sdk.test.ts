@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, expect, test, vi } from 'vitest';
 import { readConfig } from '#server/config/config.ts';
-import { Secret } from '#server/config/secret.ts';
+import { Secret } from '#server/config/settings-reader.ts';
 import { openModel, streamReply } from './ai-sdk.ts';
 
 const SOURCES = join(import.meta.dirname, '..', '..', '..');

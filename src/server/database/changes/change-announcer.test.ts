@@ -5,7 +5,7 @@ import type pg from 'pg';
 import { expect, test } from 'vitest';
 import { createLog } from '#server/log.ts';
 import { createChangeAnnouncer } from './change-announcer.ts';
-import { REPORT_SQLSTATE } from './entry-change.ts';
+import { REPORT_SQLSTATE } from './change-listener.ts';
 
 function createWorld() {
   const announced: string[] = [];

@@ -9,7 +9,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from '#server/log.ts';
-import { ANY_CHANGE, REPORT_SQLSTATE, userOfReport } from './entry-change.ts';
+import { ANY_CHANGE, REPORT_SQLSTATE, userOfReport } from './change-listener.ts';
 
 const BATCH_DELAY_MS = 50;
 const RETRY_DELAY_MS = 1_000;

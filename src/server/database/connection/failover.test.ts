@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { startDatabaseNode, type DatabaseNode } from '../../../../tests/support/servers/database-node.ts';
 import { createTestDatabase, type TestDatabase } from '../../../../tests/support/test-database.ts';
 
-import { Secret } from '#server/config/secret.ts';
+import { Secret } from '#server/config/settings-reader.ts';
 import { createLog } from '#server/log.ts';
 
 import { openDatabase } from '../connect.ts';

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startStubPooler, type StubPooler } from '../../../../tests/support/servers/stub-pooler.ts';
 import { createTestDatabase, type TestDatabase } from '../../../../tests/support/test-database.ts';
 
-import { Secret } from '#server/config/secret.ts';
+import { Secret } from '#server/config/settings-reader.ts';
 import { createLog } from '#server/log.ts';
 
 import { openDatabase } from '../connect.ts';

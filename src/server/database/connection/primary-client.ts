@@ -3,8 +3,14 @@ import { callbackify } from 'node:util';
 
 import pg from 'pg';
 
-import { limitTcpConnect, UnreachableError } from './limit-tcp-connect.ts';
-import { isReadOnly, NoPrimaryError, type Address, type PrimaryFinder } from './primary-finder.ts';
+import {
+  limitTcpConnect,
+  UnreachableError,
+  isReadOnly,
+  NoPrimaryError,
+  type Address,
+  type PrimaryFinder,
+} from './primary-finder.ts';
 
 const LOGIN_CHECK_MS = 1_000;
 

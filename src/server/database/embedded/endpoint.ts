@@ -1,10 +1,10 @@
 /** Where the embedded server listens, and its connection string. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-
-import { freePort } from '#server/free-port.ts';
-
 import { DATABASE_NAME, OWNER, type ClusterPaths } from './cluster.ts';
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 
 /** A Unix socket in the private cluster folder; loopback where Unix sockets are missing or the path is too long. */
 export type Endpoint = { kind: 'socket' | 'loopback'; port: number };
@@ -32,4 +32,27 @@ export async function ownerUrl(
   const host = kind === 'socket' ? paths.cluster : '127.0.0.1';
   const place = new URLSearchParams({ host, port: String(port) });
   return `postgresql://${OWNER}:${password}@/${database}?${place.toString()}`;
+}
+
+/**
+ * Below the ephemeral ports (Linux from 32768, others from 49152): the system could assign one of those before the
+ * caller binds it.
+ */
+const PORTS = { from: 20_000, to: 30_000 };
+const MAX_TRIES = 50;
+
+export async function freePort(): Promise<number> {
+  for (let tried = 1; ; tried += 1) {
+    const port = randomInt(PORTS.from, PORTS.to);
+    const probe = createServer().listen(port, '127.0.0.1');
+    try {
+      await once(probe, 'listening');
+    } catch (error) {
+      if (tried === MAX_TRIES) throw error;
+      continue;
+    }
+    probe.close();
+    await once(probe, 'close');
+    return port;
+  }
 }

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { describeSchema } from '../../../../database/describe-schema.ts';
 import { createTestDatabase, type TestDatabase } from '../../../../tests/support/test-database.ts';
 import { writeReplacedMigrations } from '../../../../tests/support/replaced-migrations.ts';
-import { Secret } from '#server/config/secret.ts';
+import { Secret } from '#server/config/settings-reader.ts';
 import { createLog } from '#server/log.ts';
 import { openDatabase } from '../connect.ts';
 import { migrate } from './migrate.ts';

@@ -13,7 +13,7 @@ import type { Database } from '../database.ts';
 import { LOCK_KEY } from './migrate.ts';
 import { MIGRATIONS, readMigrations } from './migration-files.ts';
 import { createLog } from '#server/log.ts';
-import { Secret } from '#server/config/secret.ts';
+import { Secret } from '#server/config/settings-reader.ts';
 
 const EXPAND = '-- phase: expand\nalter table public.profiles add column mood text;';
 const INDEX = `-- phase: migrate

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from '#server/log.ts';
 import { LISTENER_NAME } from '../changes/change-listener.ts';
-import { probeSessions } from '../connection/probe-sessions.ts';
+import { probeSessions } from '../connection/inspect-pooler.ts';
 import type { AsService, FinishOptions, MigrationProgress } from '../database.ts';
 import { ensureRoles } from '../roles.ts';
 import {

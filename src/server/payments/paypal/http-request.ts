@@ -6,7 +6,7 @@
 import type { Clock } from '../../clock.ts';
 import { singleFlight } from '../../load/single-flight.ts';
 import { parseJson, readResponseText } from '../../parse-json.ts';
-import { textAt, valueAt } from './json-value.ts';
+import { textAt, valueAt } from './parse.ts';
 import { PaypalError } from './paypal.ts';
 
 const MAX_ANSWER_BYTES = 512 * 1024;

@@ -17,10 +17,9 @@ import {
   sendRequest,
   type Answer,
 } from './http-request.ts';
-import { toAmountText, parseCapture, parseOrder, parseRefund } from './parse.ts';
+import { toAmountText, parseCapture, parseOrder, parseRefund, linkOf, textAt } from './parse.ts';
 import { PaypalError, type Paypal } from './paypal.ts';
 import type { PaypalSettings } from '../../config/provider-settings.ts';
-import { linkOf, textAt } from './json-value.ts';
 
 const CALL_MAX_MS = 25_000;
 const TOKEN_MAX_MS = 10_000;

@@ -5,7 +5,7 @@ import { SignJWT, importJWK, type JWTPayload } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { askSiteverify, parseVerdict } from '#server/auth/http/siteverify.ts';
 import { keySource, readKeys } from '#server/auth/keys/key-source.ts';
-import { Secret } from '#server/config/secret.ts';
+import { Secret } from '#server/config/settings-reader.ts';
 import { startCaptchaServer, type CaptchaServer } from '../../../../simulators/captcha/server.ts';
 import { SECRET, SITE_KEY } from '../../../../simulators/captcha/simulator.ts';
 import { PASSWORD, newAddress, startAuthWorld, type AuthWorld } from '../fixture.ts';

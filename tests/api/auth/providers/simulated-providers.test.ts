@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { connectProvider } from '#server/auth/providers/start-flow.ts';
 import { identityFromClaims } from '#server/auth/providers/profile.ts';
 import { ProviderError } from '#server/auth/providers/provider-client.ts';
-import { Secret } from '#server/config/secret.ts';
+import { Secret } from '#server/config/settings-reader.ts';
 import { unicodeText } from '../../../support/fuzz/unicode-text.ts';
 import { startIdentityServer, type IdentityServer } from '../../../../simulators/identity-provider/server.ts';
 import { Browser, fragmentOf } from './browser.ts';
