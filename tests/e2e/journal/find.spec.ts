@@ -172,6 +172,43 @@ test('Find shows words while they are typed, and opens a day with them highlight
   });
 });
 
+test('Find opens no row that came under the pointer while the user clicked, and the next click opens it', async ({
+  page,
+  signUp,
+}) => {
+  await signUp(page, { logs: { [daysAgo(1)]: log('needle'), [daysAgo(2)]: log('needlework') } });
+  await openFind(page);
+  await page.keyboard.type('needle');
+  await expect(options(page)).toHaveCount(2);
+  await options(page).first().hover();
+  // Clicks as soon as another row is in this place.
+  await page.evaluate(() => {
+    const first = document.querySelector('[role=option]')!;
+    const { x, y, width, height } = first.getBoundingClientRect();
+    const before = first.textContent;
+    const list = first.parentElement!;
+    const observer = new MutationObserver(() => {
+      const under = document.elementFromPoint(x + width / 2, y + height / 2)?.closest('[role=option]');
+      if (!under || under.textContent === before) return;
+      observer.disconnect();
+      for (const kind of ['pointerdown', 'pointerup', 'click'])
+        under.dispatchEvent(new PointerEvent(kind, { bubbles: true, pointerType: 'mouse', detail: 1 }));
+      document.body.dataset['clicked'] = under.textContent;
+    });
+    observer.observe(list, { childList: true, subtree: true, characterData: true });
+  });
+  await page.keyboard.type('work');
+  await expect(options(page)).toHaveText([`${labelOf(daysAgo(2))}needlework`]);
+  await expect(page.locator('body')).toHaveAttribute('data-clicked', /needlework/);
+  await expect(dayLabel(page)).toHaveText(labelOf(today()));
+  await expect(dialog(page)).toBeVisible();
+  await expect(async () => {
+    await options(page).first().click();
+    await expect(dialog(page)).toBeHidden({ timeout: 1_000 });
+  }).toPass();
+  await expect(dayLabel(page)).toHaveText(labelOf(daysAgo(2)));
+});
+
 test('Find opens a day by its name, and offers a free user the paid plan for an older day', async ({
   page,
   signUp,

@@ -1,6 +1,16 @@
 /** The Find dialog: searches the user's open days for words, lists their tags, and parses dates. */
 import { Lock, Search } from 'lucide-react';
-import { useEffect, useEffectEvent, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
+import {
+  useEffect,
+  useEffectEvent,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+  type KeyboardEvent,
+  type PointerEvent,
+  type ReactNode,
+} from 'react';
 import { dayLabel, type Day } from '#domain/day/day.ts';
 import { replaceTypedTag, typedTag } from '#domain/log/tags.ts';
 import { QUERY_MAX_LENGTH, findMatches, type SearchTerm } from '#domain/match-search.ts';
@@ -68,6 +78,12 @@ export function FindDialog({ unsaved, onClose }: FindDialogProps) {
     setEnterPending(false);
   };
 
+  const press = useSteadyPress([
+    ...(queryDate ? [`Go to ${queryDate}`] : []),
+    ...tags.map(({ text }) => text),
+    ...found.map(({ date }) => date),
+  ]);
+
   const chooseFirst = useEffectEvent(() => choose(0));
   useEffect(() => {
     if (isEnterPending && search.state === 'done') chooseFirst();
@@ -118,12 +134,13 @@ export function FindDialog({ unsaved, onClose }: FindDialogProps) {
         id={`${ids}-list`}
         role="listbox"
         aria-label={tags.length > 0 ? 'Tags' : 'Days found'}
+        ref={press.list}
         className={styles.list}
         data-below={search.state === 'idle'}
         hidden={count === 0}
       >
         {queryDate && (
-          <Option id={optionId(0)} selected={active === 0} onChoose={() => choose(0)}>
+          <Option id={optionId(0)} selected={active === 0} {...press.row(0, choose)}>
             <span className={styles.day}>
               Go to {dayLabel(queryDate)}
               {isDateLocked && (
@@ -139,7 +156,7 @@ export function FindDialog({ unsaved, onClose }: FindDialogProps) {
             key={tag.text}
             id={optionId(firstTag + place)}
             selected={active === firstTag + place}
-            onChoose={() => choose(firstTag + place)}
+            {...press.row(firstTag + place, choose)}
           >
             <span className={styles.tag}>
               <bdi>{tag.text}</bdi> <span className={styles.note}>{daysText(tag.days)}</span>
@@ -154,7 +171,7 @@ export function FindDialog({ unsaved, onClose }: FindDialogProps) {
               id={optionId(index)}
               selected={index === active}
               stale={search.state === 'busy'}
-              onChoose={() => choose(index)}
+              {...press.row(index, choose)}
             >
               <FoundLogItem log={log} />
             </Option>
@@ -181,17 +198,51 @@ export function FindDialog({ unsaved, onClose }: FindDialogProps) {
   );
 }
 
+/** Shorter than the time in which somebody who is about to click can see that the rows have changed. */
+const SETTLE_MS = 300;
+
+/**
+ * Results arrive while the user clicks. A row that was not in its place when the user aimed or pressed opens nothing; the
+ * next click on it does. A click without a pointer, such as a screen reader's, always counts.
+ *
+ * @param rows the names of the rows, from the top
+ */
+function useSteadyPress(rows: readonly string[]) {
+  const list = useRef<HTMLDivElement>(null);
+  const shown = useRef({ rows, movedAt: -Infinity, wasUnderPointer: false });
+  const pressed = useRef<string | null>(null);
+  useLayoutEffect(() => {
+    const { current: before } = shown;
+    const hasMoved = rows.some((row, index) => row !== (before.rows[index] ?? row));
+    shown.current = hasMoved
+      ? { rows, movedAt: performance.now(), wasUnderPointer: list.current!.matches(':hover') }
+      : { ...before, rows };
+  });
+  const isSettled = (isFinger: boolean): boolean => {
+    const { movedAt, wasUnderPointer } = shown.current;
+    return performance.now() - movedAt >= SETTLE_MS || !(isFinger || wasUnderPointer);
+  };
+  const row = (index: number, choose: (index: number) => void) => ({
+    onPointerDown: ({ pointerType }: PointerEvent) =>
+      void (pressed.current = isSettled(pointerType === 'touch') ? rows[index]! : null),
+    onClick: ({ detail }: { detail: number }) =>
+      void ((detail === 0 || pressed.current === rows[index]) && choose(index)),
+  });
+  return { list, row };
+}
+
 type OptionProps = {
   id: string;
   selected: boolean;
   /** A result of the previous query. */
   stale?: boolean;
-  onChoose: () => void;
+  onPointerDown: (event: PointerEvent) => void;
+  onClick: (event: { detail: number }) => void;
   children: ReactNode;
 };
 
 /** Options never receive focus: the combobox input handles the keyboard. */
-function Option({ id, selected, stale = false, onChoose, children }: OptionProps) {
+function Option({ id, selected, stale = false, children, ...press }: OptionProps) {
   const element = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (selected) element.current?.scrollIntoView({ block: 'nearest' });
@@ -206,7 +257,7 @@ function Option({ id, selected, stale = false, onChoose, children }: OptionProps
       aria-selected={selected}
       data-stale={stale}
       className={styles.option}
-      onClick={onChoose}
+      {...press}
     >
       {children}
     </div>
