@@ -2,6 +2,7 @@
 import { useId, useState } from 'react';
 import { clockTime } from '#domain/day/clock-time.ts';
 import { WEEKDAYS } from '#domain/day/day.ts';
+import { afterTime, timeZoneName } from '#domain/day/time-zone-name.ts';
 import { DEFAULT_WORKDAYS } from '#domain/day/time-off.ts';
 import type { ClientConfig } from '#domain/client-config.ts';
 import type { SentReminder } from '#domain/habit/push-message.ts';
@@ -43,7 +44,8 @@ const browserTimeZone = (): string | null => new Intl.DateTimeFormat().resolvedO
 
 const isElsewhere = (timeZone: string | null): boolean => {
   const here = browserTimeZone();
-  return timeZone !== null && here !== null && here !== timeZone;
+  // A zone has several identifiers, such as `Asia/Calcutta` and `Asia/Kolkata`.
+  return timeZone !== null && here !== null && timeZoneName(here).name !== timeZoneName(timeZone).name;
 };
 
 /** `Mon, Wed, Fri`, `Monday to Friday` or `every day`. */
@@ -88,10 +90,11 @@ function ReminderCard({ preferences, isRead, change }: PreferencesState) {
           <>
             <TimeField
               value={remindAt ?? PROPOSED_REMINDER}
+              timeZone={timeZone}
               onChoose={(minutes) => void change({ remind_at: minutes })}
             />
             <Weekdays chosen={preferences.workdays} onChoose={(days) => void change({ workdays: days })} />
-            <TimeZone preferences={preferences} onChoose={(zone) => void change({ time_zone: zone })} />
+            <TimeZoneQuestion preferences={preferences} onChoose={(zone) => void change({ time_zone: zone })} />
           </>
         )}
         {((features.mail && email) || byPush) && <SendNow />}
@@ -102,7 +105,9 @@ function ReminderCard({ preferences, isRead, change }: PreferencesState) {
 
 const timeText = (minutes: number): string => clockTime(new Date(2000, 0, 1, Math.floor(minutes / 60), minutes % 60));
 
-function TimeField({ value, onChoose }: { value: number; onChoose: (minutes: number) => void }) {
+type TimeFieldProps = { value: number; timeZone: string | null; onChoose: (minutes: number) => void };
+
+function TimeField({ value, timeZone, onChoose }: TimeFieldProps) {
   const id = useId();
   const times = Array.from(
     { length: (LATEST_REMINDER - EARLIEST_REMINDER) / STEP_MINUTES + 1 },
@@ -125,6 +130,7 @@ function TimeField({ value, onChoose }: { value: number; onChoose: (minutes: num
           </option>
         ))}
       </select>
+      {timeZone !== null && <span>{afterTime(timeZone)}</span>}
     </div>
   );
 }
@@ -157,29 +163,28 @@ function Weekdays({ chosen, onChoose }: { chosen: readonly number[]; onChoose: (
   );
 }
 
-/** `Lisbon` of `Europe/Lisbon`. */
-const placeOf = (timeZone: string): string => timeZone.slice(timeZone.lastIndexOf('/') + 1).replaceAll('_', ' ');
-
 type TimeZoneProps = { preferences: Preferences; onChoose: (timeZone: string) => void };
 
 /** Asks when this browser is in another zone than the reminder: the user may be on a journey, or have moved. */
-function TimeZone({ preferences: { time_zone: timeZone, remind_at: remindAt }, onChoose }: TimeZoneProps) {
+function TimeZoneQuestion({ preferences: { time_zone: timeZone, remind_at: remindAt }, onChoose }: TimeZoneProps) {
   const [isKept, setKept] = useState(false);
   const here = browserTimeZone();
-  if (timeZone === null) return null;
-  if (here === null || !isElsewhere(timeZone) || isKept) return <Hint>The time in {placeOf(timeZone)}.</Hint>;
+  if (timeZone === null || here === null || !isElsewhere(timeZone) || isKept) return null;
   const time = timeText(remindAt ?? PROPOSED_REMINDER);
+  const { name, isPlace } = timeZoneName(here);
   return (
     <Stack gap="s2" role="group" aria-label="Time zone">
       <p>
-        You seem to be in {placeOf(here)} now. Remind you at {time} there?
+        {isPlace
+          ? `You seem to be in ${name} now. Remind you at ${time} there?`
+          : `Your clock seems to be at ${name} now. Remind you at ${time} ${name}?`}
       </p>
       <Buttons>
         <Button onClick={() => onChoose(here)}>
-          {time} in {placeOf(here)}
+          {time} {afterTime(here)}
         </Button>
         <Button tone="text" onClick={() => setKept(true)}>
-          Keep {placeOf(timeZone)}
+          Keep {timeZoneName(timeZone).name}
         </Button>
       </Buttons>
     </Stack>
