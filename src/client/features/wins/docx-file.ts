@@ -55,7 +55,9 @@ export async function docxFile(document: WinsDocument, paper: keyof typeof PAGES
     new Document({
       title,
       subject: `Wins, ${periodLabel(from, to)}`,
-      ...(author.trim() !== '' && { creator: author.trim(), lastModifiedBy: author.trim() }),
+      // Left out, the library names "Un-named".
+      creator: author.trim(),
+      lastModifiedBy: author.trim(),
       styles: {
         default: {
           document: {
