@@ -2,7 +2,7 @@
 import type { BrowserContext, Page } from '@playwright/test';
 import type { PushMessage } from '#domain/habit/push-message.ts';
 import { dayLabel } from '#domain/day/day.ts';
-import { daysAgo, editor, expectSaved } from './support/journal.ts';
+import { daysAgo, editor, expectSaved, headersOf } from './support/journal.ts';
 import { openSections } from './support/settings.ts';
 import { expect, inBothThemes, skipToIdleTime, test as base } from './support/test.ts';
 
@@ -26,6 +26,26 @@ async function turnOn(page: Page): Promise<void> {
 async function lastMessage(page: Page): Promise<PushMessage> {
   const messages = (await (await page.request.get('/sandbox/push/messages')).json()) as { text: string }[];
   return JSON.parse(messages[0]!.text) as PushMessage;
+}
+
+/** What the push service has taken for a subscription, newest first. */
+async function messagesAt(page: Page, endpoint: string): Promise<PushMessage[]> {
+  const answer = await page.request.get(`/sandbox/push/messages?endpoint=${encodeURIComponent(endpoint)}`);
+  return ((await answer.json()) as { text: string }[]).map(({ text }) => JSON.parse(text) as PushMessage);
+}
+
+/** What the worker knows of this device; null once it has forgotten it. */
+const deviceOf = (page: Page): Promise<{ publicKey: string } | null> =>
+  page.evaluate(async () => {
+    const stored = await caches.match('/push/device', { cacheName: 'hustle-forge:push' });
+    return stored ? ((await stored.json()) as { publicKey: string }) : null;
+  });
+
+/** A new subscription of this browser, as its push service makes it. */
+async function subscribeAgain(page: Page): Promise<{ endpoint: string }> {
+  const applicationServerKey = (await deviceOf(page))!.publicKey;
+  const answer = await page.request.post('/sandbox/push/subscriptions', { data: { applicationServerKey } });
+  return (await answer.json()) as { endpoint: string };
 }
 
 /** Hands a message to the service worker, as the browser does for its push service. */
@@ -90,8 +110,97 @@ const click = async (context: BrowserContext, action: string): Promise<void> =>
     self.dispatchEvent(Object.assign(new Event('notificationclick'), { notification, action: clicked, waitUntil }));
   }, action);
 
+/** The browser has ended the subscription. Chromium names the next one in the event; elsewhere the worker subscribes. */
+const replaceSubscription = async (context: BrowserContext, json: object, isInEvent: boolean): Promise<void> =>
+  (await workerOf(context)).evaluate(
+    async ([next, inEvent]) => {
+      const subscription = { toJSON: () => next };
+      const { registration } = self as unknown as { registration: ServiceWorkerRegistration };
+      if (!inEvent) registration.pushManager.subscribe = () => Promise.resolve(subscription as PushSubscription);
+      const { promise, resolve } = Promise.withResolvers<unknown>();
+      const event = new Event('pushsubscriptionchange');
+      self.dispatchEvent(
+        Object.assign(event, { waitUntil: resolve, ...(inEvent && { newSubscription: subscription }) }),
+      );
+      await promise;
+    },
+    [json, isInEvent] as const,
+  );
+
 test.describe('with the permission', () => {
   test.beforeEach(({ page }) => permit(page));
+
+  test('a device whose subscription the browser replaces goes on getting reminders, until it is removed', async ({
+    page,
+    context,
+    request,
+    accounts,
+    openAs,
+  }) => {
+    const account = await accounts.create();
+    await openAs(page, account, '/settings');
+    await openSections(page, 'Reminder');
+    await turnOn(page);
+    for (const isInEvent of [true, false]) {
+      const next = await subscribeAgain(page);
+      await replaceSubscription(context, next, isInEvent);
+      await reminderOf(page).getByRole('button', { name: 'Send me one now' }).click();
+      await expect.poll(() => messagesAt(page, next.endpoint)).toHaveLength(1);
+    }
+    const removed = await request.delete(`/rest/v1/push_subscriptions?user_id=eq.${account.session.user.id}`, {
+      headers: headersOf(account.session),
+    });
+    expect(removed.ok()).toBe(true);
+    await replaceSubscription(context, await subscribeAgain(page), true);
+    expect(await deviceOf(page)).toBeNull();
+  });
+
+  test('a device whose session has ended is on again after its user has signed in again', async ({
+    page,
+    request,
+    accounts,
+    openAs,
+  }) => {
+    const account = await accounts.create();
+    await openAs(page, account, '/settings');
+    await openSections(page, 'Reminder');
+    await turnOn(page);
+    const ended = await request.post('/auth/v1/logout?scope=local', { headers: headersOf(account.session) });
+    expect(ended.status()).toBe(204);
+    const again = await accounts.signInAgain(account);
+    const devices = async (): Promise<unknown[]> => {
+      const answer = await request.get('/rest/v1/push_subscriptions?select=id', { headers: headersOf(again.session) });
+      return (await answer.json()) as unknown[];
+    };
+    expect(await devices()).toEqual([]);
+    await openAs(page, again, '/settings');
+    await expect.poll(devices).toHaveLength(1);
+    await page.reload();
+    await openSections(page, 'Reminder');
+    await expect(switchOf(page)).toBeChecked();
+    await reminderOf(page).getByRole('button', { name: 'Send me one now' }).click();
+    await expect(reminderOf(page).getByText('Sent to 1 device.')).toBeVisible();
+  });
+
+  test.describe('without a connection', () => {
+    test.use({ expectedErrors: /net::ERR_(FAILED|INTERNET_DISCONNECTED)/ });
+
+    test('a sign-out ends the device in this browser', async ({ page, context, accounts, openAs }) => {
+      await openAs(page, await accounts.create(), '/settings');
+      await openSections(page, 'Reminder');
+      await turnOn(page);
+      expect(await deviceOf(page)).not.toBeNull();
+      await page.goto('/journal');
+      await page.getByRole('button', { name: 'Open menu' }).click();
+      await expect(page.getByRole('button', { name: 'Logout' })).toBeVisible();
+      await context.setOffline(true);
+      await page.getByRole('button', { name: 'Logout' }).click();
+      await page.getByRole('button', { name: 'Sign out on this device only' }).click();
+      await expect(page).toHaveURL('/');
+      await context.setOffline(false);
+      await expect.poll(() => deviceOf(page)).toBeNull();
+    });
+  });
 
   test('a reminder is turned on, shown, and answered without opening the site', async ({
     page,

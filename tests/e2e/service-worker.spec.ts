@@ -1,7 +1,17 @@
 /** The service worker: opening without a server, new versions, removal, and text that other apps share. */
 import { isolate } from '#domain/isolate.ts';
 import type { Page } from '@playwright/test';
-import { daysAgo, editor, expectSaved, items, log, readStoredLog, storeLog, today } from './support/journal.ts';
+import {
+  daysAgo,
+  editor,
+  expectSaved,
+  headersOf,
+  items,
+  log,
+  readStoredLog,
+  storeLog,
+  today,
+} from './support/journal.ts';
 import { openGateway, type Gateway } from './support/gateway.ts';
 import { readAllStorage } from './support/sign-in.ts';
 import { inBothThemes, expect, reportNoIdleTime, skipToIdleTime, test as base } from './support/test.ts';
@@ -206,6 +216,42 @@ test('the service worker requests an address that works once only once', async (
     await page.goto(path);
     expect(gateway.navigations.filter((requested) => requested === path)).toEqual([path]);
   }
+});
+
+test('the service worker keeps nothing of a read-only link, and shows none without the server', async ({
+  page,
+  context,
+  accounts,
+  gateway,
+}) => {
+  const account = await accounts.create();
+  await accounts.upgrade(account);
+  const headers = headersOf(account.session);
+  const { user } = account.session;
+  const content = JSON.stringify({
+    author: '',
+    lines: [{ kind: 'win', id: '1', date: today(), text: 'Closed the audit', source: '' }],
+  });
+  const stored = await page.request.post('/rest/v1/documents?select=id', {
+    headers,
+    data: { user_id: user.id, title: 'My year', first_day: today(), last_day: today(), content },
+  });
+  const [{ id: documentId }] = (await stored.json()) as [{ id: string }];
+  const made = await page.request.post('/functions/v1/create-link', { headers, data: { documentId, days: 7 } });
+  const { url } = (await made.json()) as { url: string };
+  const link = new URL(url).pathname;
+
+  await installWorker(page);
+  // Not the fixture's page, whose own scripts the link's policy refuses.
+  const reader = await context.newPage();
+  await reader.goto(link);
+  await expect(reader.getByText('Closed the audit')).toBeVisible();
+  expect(await reader.evaluate(() => navigator.serviceWorker.controller !== null)).toBe(true);
+  expect(gateway.navigations.filter((requested) => requested === link)).toEqual([link]);
+
+  gateway.network = 'down';
+  await expect(reader.reload()).rejects.toThrow(/net::ERR_/);
+  expect((await cachedPaths(page)).filter((path) => path.startsWith('/s/'))).toEqual([]);
 });
 
 test('the service worker removes itself and its files once its file is gone', async ({ page, signUp, gateway }) => {

@@ -32,6 +32,10 @@ describe('the worker', () => {
     '/healthz',
     '/config.json',
     '/unknown',
+    '/s/W6UE7eCkxb3LBkZGqk8sLzXJ0tQv1m2n3o4p5q6r7s8',
+    '/evening/abc?entry=0',
+    '/unsubscribe/abc',
+    '/connect?user_code=WDJB-MJHT',
     '/assets/app-1.js',
   ])('leaves the navigation to %s to the network', (path) => expect(handle(path)).toBe('network'));
 
