@@ -285,6 +285,10 @@ describe('the largest mail is read in short time', () => {
     ['empty lines', `${head}\r\n${fill('\n')}`],
     ['one line', `${head}\r\n${fill('a')}`],
     ['quotation signs', `${head}\r\n${fill('>\n')}`],
+    [
+      'quotations below lines of invisible letters',
+      `${head}Content-Type: text/plain; charset=utf-8\r\n\r\n${fill(`${'\u200B'.repeat(20)}\n> a\n`, 70_000)}`,
+    ],
     ['lines like an attribution', `${head}\r\n${fill('Op a schreef b\n')}`],
     ['lines like a signature', `${head}\r\n${fill('-- \n')}`],
     ['lines with our address', `${head}\r\n${fill(`On 2026 ${ADDRESSES[0]!} wrote:\n`)}`],

@@ -75,6 +75,8 @@ function findQuoteBegin(lines: readonly string[], marker: number, quoted: Quoted
 
 /** Lines of a header block that Outlook writes: "From: …", "Sent: …", in any language. */
 const MAX_HEADER_LINES = 8;
+/** Blank lines that a client puts between it and the quotation. Threat: a mail of quotations with all lines blank above each. */
+const MAX_GAP_LINES = 20;
 const SEPARATOR = /^[-_=*\u2014\s]{3,}$/;
 const WRAPPED_ATTRIBUTION = /\b\d{4}\b|\d{1,2}[:.]\d{2}/;
 
@@ -84,7 +86,7 @@ const WRAPPED_ATTRIBUTION = /\b\d{4}\b|\d{1,2}[:.]\d{2}/;
  */
 function findAttributionBegin(lines: readonly string[], quote: number, { addresses }: Quoted): number {
   let at = quote - 1;
-  while (at >= 0 && bare(lines[at]!) === '') at -= 1;
+  while (at >= 0 && quote - at <= MAX_GAP_LINES && bare(lines[at]!) === '') at -= 1;
   const paragraphEnd = at;
   const names = (line: string): boolean => addresses.some((address) => line.toLowerCase().includes(address));
   let first = -1;
@@ -114,13 +116,20 @@ function withoutQuotes(lines: readonly string[], quoted: Quoted): string[] {
     if (index === 0 || !isQuoted(lines[index - 1]!)) {
       kept.splice(findAttributionBegin(kept, kept.length, quoted));
       // Thunderbird names no address.
-      const last = kept.findLastIndex((above) => above !== '');
+      const last = findLastWords(kept);
       if (last !== -1 && ENDS_WITH_COLON.test(bare(kept[last]!))) kept.splice(last);
     }
     if (kept.at(-1) !== '') kept.push('');
   }
   // An attribution stays where the user has deleted the quotation.
   return kept.slice(0, findAttributionBegin(kept, kept.length, quoted));
+}
+
+/** Of the lines right above a quotation. -1: these are blank. */
+function findLastWords(lines: readonly string[]): number {
+  for (let at = lines.length - 1; at >= 0 && lines.length - at <= MAX_GAP_LINES; at -= 1)
+    if (lines[at] !== '') return at;
+  return -1;
 }
 
 const collapse = (lines: readonly string[]): string =>
