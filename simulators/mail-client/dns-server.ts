@@ -1,8 +1,10 @@
 /** A DNS server on loopback that answers TXT, MX and addresses from a function (RFC 1035), so that a mail can be authenticated. */
 import { createSocket } from 'node:dgram';
 
-/** The records of a name in lower case, such as the texts of `TXT`. Null: the name does not exist. */
-export type LookUp = (name: string, type: 'TXT' | 'other') => readonly string[] | null;
+/** The texts of `TXT`. Null: the name does not exist. Silence: the client waits for an answer. */
+export type DnsAnswer = readonly string[] | null | 'SERVFAIL' | 'silence';
+/** @param name in lower case */
+export type LookUp = (name: string, type: 'TXT' | 'other') => DnsAnswer;
 export type DnsServer = { readonly address: string; close(): Promise<void> };
 
 const TXT = 16;
@@ -31,12 +33,13 @@ function answerTo(query: Buffer, lookUp: LookUp): Buffer | null {
   }
   const question = query.subarray(HEADER_BYTES, at + 5);
   const isTxt = query.readUInt16BE(at + 1) === TXT;
-  const texts = lookUp(labels.join('.').toLowerCase(), isTxt ? 'TXT' : 'other');
-  const records = isTxt ? (texts ?? []).map(txtRecord) : [];
+  const found = lookUp(labels.join('.').toLowerCase(), isTxt ? 'TXT' : 'other');
+  if (found === 'silence') return null;
+  const records = isTxt && Array.isArray(found) ? found.map(txtRecord) : [];
   const header = Buffer.alloc(HEADER_BYTES);
   query.copy(header, 0, 0, 2);
-  // An answer with recursion; NXDOMAIN for an unknown name.
-  header.writeUInt16BE(0x8180 + (texts === null ? 3 : 0), 2);
+  // An answer with recursion; SERVFAIL, or NXDOMAIN for an unknown name.
+  header.writeUInt16BE(0x8180 + (found === 'SERVFAIL' ? 2 : found === null ? 3 : 0), 2);
   header.writeUInt16BE(1, 4);
   header.writeUInt16BE(records.length, 6);
   return Buffer.concat([header, question, ...records]);

@@ -7,27 +7,33 @@ import { createTransport } from 'nodemailer';
 import { freePort } from '#server/database/embedded/endpoint.ts';
 import type { SendReply } from '../mailbox.ts';
 import { MAIL_CLIENTS, writeReply } from './mail-clients.ts';
-import { startDnsServer, type DnsServer } from './dns-server.ts';
+import { startDnsServer, type DnsAnswer, type DnsServer } from './dns-server.ts';
 
 const SELECTOR = 'sandbox';
 
 export type MailProvider = {
   readonly dns: DnsServer;
-  /** The mail with the signature of a domain. */
-  sign(raw: string, domain: string, options?: { maxBodyLength?: number }): Promise<string>;
+  /** Answers to questions for texts, by the name, before those of the provider itself. */
+  readonly answers: Map<string, DnsAnswer>;
+  /** The mail with the signature of a domain. Without `headerList` all usual headers are signed. */
+  sign(raw: string, domain: string, options?: { maxBodyLength?: number; headerList?: string }): Promise<string>;
   close(): Promise<void>;
 };
 
 export async function startMailProvider(): Promise<MailProvider> {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const published = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('base64');
+  const answers = new Map<string, DnsAnswer>();
   const dns = await startDnsServer((name, type) => {
     if (type !== 'TXT') return [];
+    const answer = answers.get(name);
+    if (answer !== undefined) return answer;
     if (name.startsWith(`${SELECTOR}._domainkey.`)) return [`v=DKIM1; k=ed25519; p=${published}`];
     return name.startsWith('_dmarc.') && name.split('.').length === 3 ? ['v=DMARC1; p=reject'] : null;
   });
   return {
     dns,
+    answers,
     async sign(raw, domain, options) {
       // Loaded with the first reply: the sandbox starts without it.
       const { dkimSign } = await import('mailauth');
@@ -50,8 +56,18 @@ export async function startMailProvider(): Promise<MailProvider> {
 export type Envelope = { from: string; to: string };
 
 /** @returns what the server said, such as `250 Received` @throws an error with `responseCode` if it refused */
-export async function deliverBySmtp(port: number, raw: string, envelope: Envelope): Promise<string> {
-  const transport = createTransport({ host: '127.0.0.1', port, secure: false, ignoreTLS: true });
+export async function deliverBySmtp(
+  port: number,
+  raw: string,
+  { localAddress, ...envelope }: Envelope & { localAddress?: string },
+): Promise<string> {
+  const transport = createTransport({
+    host: '127.0.0.1',
+    port,
+    secure: false,
+    ignoreTLS: true,
+    ...(localAddress !== undefined && { localAddress }),
+  });
   try {
     return (await transport.sendMail({ envelope, raw })).response;
   } finally {

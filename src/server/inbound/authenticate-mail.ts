@@ -1,71 +1,129 @@
 /**
- * Whether the domain of a sender vouches for a mail (docs/specification/habit.md 5): DMARC passes, or, without a policy, a DKIM
- * signature or SPF of the sender's own domain.
+ * Whether the domain of a sender vouches for a mail (docs/specification/habit.md 5): a DKIM signature, or SPF, of a domain
+ * that DMARC aligns with the sender's, or, without a policy, of exactly this domain.
  *
  * Threat: anyone may write any address into From. The token of the reply address is a secret of the mailbox, but mails are
  * forwarded and quoted, so it alone proves nothing.
  */
 import { Resolver } from 'node:dns/promises';
+import type { DKIMResult } from 'mailauth';
+import { getDomain } from 'tldts';
 
-/** How a mail arrived by SMTP; null for a webhook, whose provider has spoken SMTP. */
+/** How a mail arrived by SMTP. */
 export type Arrival = { ip: string; helo: string; mailFrom: string };
+/** The domain of the envelope's sender, for which the provider of a webhook has found that SPF passes. */
+export type ProvenEnvelope = { spfDomain: string };
 /** `unknown`: DNS does not answer now. */
 export type Authenticity = 'pass' | 'fail' | 'unknown';
-export type AuthenticateMail = (mail: { raw: Buffer; from: string; arrival: Arrival | null }) => Promise<Authenticity>;
 
-const DNS_TIMEOUT_MS = 3_000;
-const MAX_MS = 20_000;
+export type Claim = {
+  raw: Buffer;
+  /** The one address in From. */
+  from: string;
+  /** Null: nothing is known of the envelope. */
+  arrival: Arrival | ProvenEnvelope | null;
+  /** Whether these lines of the header, which a signature covers, show that the mail was written to us. */
+  isMeantForUs(signedLines: readonly string[]): boolean;
+};
+export type AuthenticateMail = (claim: Claim) => Promise<Authenticity>;
+
+const DNS_TIMEOUT_MS = 1_500;
+/** Of all that one mail asks DNS. A slow domain is asked again when its mail is sent again. */
+const MAX_MS = 5_000;
 const MIN_KEY_BITS = 1024;
+
+type Resolve = (name: string, type: string) => Promise<string[][] | string[]>;
 
 /** @param servers addresses of DNS servers; empty: those of the machine */
 export function createAuthenticator(servers: readonly string[], hostName: string): AuthenticateMail {
   const dns = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: 2 });
   if (servers.length > 0) dns.setServers([...servers]);
-  const resolver = (name: string, type: string): Promise<string[][] | string[]> =>
-    dns.resolve(name, type) as Promise<string[][] | string[]>;
-  return async ({ raw, from, arrival }) => {
-    // Loaded with the first mail: it takes megabytes, and most servers receive few mails.
-    const { authenticate } = await import('mailauth');
+  return async (claim) => {
     const limit = AbortSignal.timeout(MAX_MS);
-    const late = new Promise<'unknown'>((resolve) => {
-      limit.addEventListener('abort', () => resolve('unknown'), { once: true });
+    const resolve: Resolve = (name, type) =>
+      limit.aborted ? Promise.reject(dnsError('ETIMEOUT')) : (dns.resolve(name, type) as ReturnType<Resolve>);
+    const late = new Promise<'unknown'>((resolved) => {
+      limit.addEventListener('abort', () => resolved('unknown'), { once: true });
     });
-    const checked = authenticate(withCrlf(raw), {
-      resolver,
-      mta: hostName,
-      minBitLength: MIN_KEY_BITS,
-      rejectRsaSha1: true,
-      disableArc: true,
-      disableBimi: true,
-      ...(arrival && { ip: arrival.ip, helo: arrival.helo, sender: arrival.mailFrom }),
-    }).then((result) => judge(result, from.slice(from.lastIndexOf('@') + 1), arrival !== null));
-    return Promise.race([checked, late]);
+    return Promise.race([authenticate(claim, resolve, hostName), late]);
   };
 }
 
-type Result = Awaited<ReturnType<(typeof import('mailauth'))['authenticate']>>;
+const dnsError = (code: string): Error => Object.assign(new Error(`DNS was not asked: ${code}`), { code });
 
-function judge({ dmarc, dkim, spf }: Result, fromDomain: string, hasArrival: boolean): Authenticity {
-  // Threat: with `l=` a signature covers the beginning of a mail, and anybody may append to it.
-  const signatures = dkim.results.filter(({ status }) => status.result === 'pass' && !status.underSized);
-  const signers = signatures.map(({ signingDomain }) => signingDomain?.toLowerCase());
-  const sentBy = hasArrival && spf && spf.status.result === 'pass' ? spf.domain.toLowerCase() : null;
-  const policy = dmarc ? dmarc.status.result : 'none';
-  if (dmarc && policy === 'pass') {
-    const { alignment } = dmarc;
-    const byDkim = alignment?.dkim.result && signers.includes(alignment.dkim.result.toLowerCase());
-    return byDkim || alignment?.spf.result ? 'pass' : 'fail';
-  }
-  if (policy === 'none') {
-    const isOwn = (domain: string | null | undefined): boolean =>
-      !!domain && (domain === fromDomain || domain.endsWith(`.${fromDomain}`));
-    if (isOwn(sentBy) || signers.some(isOwn) || signatures.some(({ status }) => status.aligned)) return 'pass';
-  }
+export const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1).toLowerCase();
+
+/**
+ * The domain that one owner has registered, by the list of public suffixes.
+ * Threat: the customers of `github.io` or `eu.org` have sibling domains. DMARC's tree walk takes them for one owner's unless the
+ * suffix says otherwise in DNS.
+ */
+const ownerOf = (domain: string): string => getDomain(domain, { allowPrivateDomains: true }) ?? domain;
+
+async function authenticate(claim: Claim, resolve: Resolve, hostName: string): Promise<Authenticity> {
+  // Loaded with the first mail: it takes megabytes, and most servers receive few mails.
+  const { dkimVerify, dmarc } = await import('mailauth');
+  const fromDomain = domainOf(claim.from);
+  const owner = ownerOf(fromDomain);
+  const isOwners = (domain: string): boolean => ownerOf(domain) === owner;
+
+  const dkim = await dkimVerify(withCrlf(claim.raw), {
+    // Threat: a mail names up to ten domains of a stranger, whose servers answer slowly. Their signatures would prove nothing.
+    resolver: (name, type) =>
+      isOwners(name.slice(name.lastIndexOf('._domainkey.') + '._domainkey.'.length))
+        ? resolve(name, type)
+        : Promise.reject(dnsError('ENOTFOUND')),
+    sender: claim.from,
+    minBitLength: MIN_KEY_BITS,
+    rejectRsaSha1: true,
+  });
+  const signers = dkim.results
+    .filter((signature) => isSound(signature, claim))
+    .map(({ signingDomain = '' }) => signingDomain.toLowerCase());
+  const spf = await checkSpf(claim.arrival, isOwners, resolve, hostName);
+
+  const result = await dmarc({
+    headerFrom: dkim.headerFrom,
+    fromFields: dkim.fromFields,
+    dkimDomains: signers.map((domain) => ({ domain })),
+    spfDomains: spf.domain === null ? [] : [spf.domain],
+    resolver: resolve,
+  });
+  const policy = result ? result.status.result : 'fail';
+  if (policy === 'pass') return 'pass';
+  // Nobody says whether the subdomains of such a domain are its own or those of customers.
+  if (policy === 'none' && [...signers, spf.domain].includes(fromDomain)) return 'pass';
   const isUnknown =
-    policy === 'temperror' ||
-    dkim.results.some(({ status }) => status.result === 'temperror') ||
-    (spf && spf.status.result === 'temperror');
+    policy === 'temperror' || spf.isUnknown || dkim.results.some(({ status }) => status.result === 'temperror');
   return isUnknown ? 'unknown' : 'fail';
+}
+
+/**
+ * Threat: with `l=` a signature covers the beginning of a mail, and anybody may append to it. A header that it does not cover
+ * may be added or changed, so that a mail to a list becomes one to us.
+ */
+function isSound({ status, signingHeaders }: DKIMResult, { isMeantForUs }: Claim): boolean {
+  return status.result === 'pass' && !status.underSized && isMeantForUs(signingHeaders?.headers ?? []);
+}
+
+type SpfResult = { domain: string | null; isUnknown: boolean };
+const NO_SPF: SpfResult = { domain: null, isUnknown: false };
+
+/** SPF of the envelope's sender, if its domain belongs to the owner of the sender's. */
+async function checkSpf(
+  arrival: Claim['arrival'],
+  isOwners: (domain: string) => boolean,
+  resolver: Resolve,
+  mta: string,
+): Promise<SpfResult> {
+  if (arrival === null) return NO_SPF;
+  const domain = 'spfDomain' in arrival ? arrival.spfDomain.toLowerCase() : domainOf(arrival.mailFrom);
+  if (!isOwners(domain)) return NO_SPF;
+  if ('spfDomain' in arrival) return { domain, isUnknown: false };
+  const { spf } = await import('mailauth');
+  const { ip, helo, mailFrom } = arrival;
+  const { status } = await spf({ ip, helo, sender: mailFrom, mta, resolver });
+  return { domain: status.result === 'pass' ? domain : null, isUnknown: status.result === 'temperror' };
 }
 
 /** Some providers hand on a mail with bare line feeds. A signature covers the lines as they travelled. */

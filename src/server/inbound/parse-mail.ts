@@ -4,7 +4,7 @@
  *
  * Threat: a mail of a stranger is built to be slow. Its size, its headers and its nesting are bounded before they are read.
  */
-import PostalMime, { type Address, type Email } from 'postal-mime';
+import PostalMime, { addressParser, decodeWords, type Address, type Email } from 'postal-mime';
 import { htmlToText } from './html-text.ts';
 
 /** A reply with the quoted mail and the picture of a signature. SMTP and the webhooks refuse more. */
@@ -49,6 +49,8 @@ export async function parseMail(raw: Uint8Array): Promise<ParsedMail> {
   if (mail.headers.length > MAX_HEADERS) throw new UnreadableMail('malformed');
   const headers = new Map<string, string[]>();
   for (const { key, value } of mail.headers) headers.set(key, [...(headers.get(key) ?? []), value.trim()]);
+  // Threat: two programs read different values of a header that occurs twice.
+  if (SINGLE_HEADERS.some((name) => (headers.get(name)?.length ?? 0) > 1)) throw new UnreadableMail('malformed');
   if (isAutomatic(headers)) throw new UnreadableMail('automatic');
   if ((headers.get('dkim-signature')?.length ?? 0) > MAX_SIGNATURES) throw new UnreadableMail('many_signatures');
   const messageId = headers.get('message-id')?.[0] ?? '';
@@ -60,6 +62,9 @@ export async function parseMail(raw: Uint8Array): Promise<ParsedMail> {
     attachments: mail.attachments.length,
   };
 }
+
+/** Those that decide what is read. `readSender` checks From. */
+const SINGLE_HEADERS = ['to', 'cc', 'subject', 'content-type', 'content-transfer-encoding'];
 
 const LINE_FEED = 10;
 const DASH = 45;
@@ -96,6 +101,35 @@ const addressesOf = (addresses: readonly Address[]): string[] =>
   addresses.flatMap(({ group, address }) =>
     (group === undefined ? [{ address }] : group).map((box) => (box.address ?? '').toLowerCase()),
   );
+
+/**
+ * Whether lines of a header that a signature covers show that the mail was written to this address: To or Cc names it. Outlook
+ * and Microsoft 365 sign neither; of theirs, the subject shows that the mail answers the one with this title.
+ *
+ * Threat: a mail that the user has sent to somebody else, as to a list, gets a To with our address, which is not signed.
+ */
+export function showsRecipient(signedLines: readonly string[], address: string, title: string): boolean {
+  return signedLines.some((line) => {
+    const colon = line.indexOf(':');
+    const name = line.slice(0, colon).trim().toLowerCase();
+    const value = line
+      .slice(colon + 1)
+      .replaceAll(/\s+/g, ' ')
+      .trim();
+    if (name === 'to' || name === 'cc') return addressesOf(addressParser(value)).includes(address);
+    return name === 'subject' && isReplyTo(decodeWords(value), title);
+  });
+}
+
+const MAX_REPLY_PREFIX_LENGTH = 60;
+/** `Re:`, `AW: Re:`, `[EXTERNAL] Antw:`, in any language. */
+const REPLY_PREFIX =
+  /^(?:\[[^\]]+\]\s?)*[^\s:：[\]]{1,12}\s?[:：](?:\s?(?:\[[^\]]+\]|[^\s:：[\]]{1,12}\s?[:：]))*\s?$/u;
+
+function isReplyTo(subject: string, title: string): boolean {
+  const prefix = subject.slice(0, -title.length);
+  return subject.endsWith(title) && prefix.length <= MAX_REPLY_PREFIX_LENGTH && REPLY_PREFIX.test(prefix);
+}
 
 const AUTOMATIC_HEADERS = [
   'list-id',

@@ -6,12 +6,13 @@
  * the proven address of the token's user, and that address's domain vouches for it. All others are dropped without an answer,
  * so no mail of ours goes to a forged sender and no two programs answer each other.
  *
- * Threat: a mail bomb. The mails of one token's user and of the whole server are bounded before they are read, and the answers
- * to one user are bounded apart.
+ * Threat: a mail bomb. Mails that fail are counted for their address, those that a user has written for the user, and what is
+ * read for the process. Beyond a limit the sender is asked to try again, so no stranger makes the user's own mail bounce. The
+ * answers to one user are bounded apart.
  */
 import { createHash } from 'node:crypto';
-import { RateLimiterMemory, RateLimiterPostgres } from 'rate-limiter-flexible';
-import type { Day } from '#domain/day/day.ts';
+import { RateLimiterMemory, RateLimiterPostgres, type RateLimiterRes } from 'rate-limiter-flexible';
+import { dayLabel } from '#domain/day/day.ts';
 import { APPEND_MAX_LENGTH, parseItems } from '#domain/log/append-items.ts';
 import { dayPath } from '#domain/routes.ts';
 import type { Clock } from '../clock.ts';
@@ -22,25 +23,24 @@ import { isTransient, redactRow } from '../database/database-error.ts';
 import type { Database } from '../database/database.ts';
 import { findMailToken } from '../habit/mail-tokens.ts';
 import { RECIPIENTS, type Recipient } from '../habit/reminder-schedule.ts';
+import { networkPrefix } from '../http/client-address.ts';
 import { isWithinLimit, rateLimitStore } from '../http/rate-limit-store.ts';
 import { runLimited } from '../load/concurrency-limiter.ts';
 import type { Limiters } from '../load/limiters.ts';
-import { BusyError, identifyUser } from '../load/request-context.ts';
+import { BusyError, createRequestContext, identifyUser } from '../load/request-context.ts';
 import type { Logger } from '../log.ts';
 import { replyAnswerMail, replyRefusalMail } from '../mail/habit-emails.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import type { EventCounters } from '../metrics/events.ts';
-import type { Arrival, AuthenticateMail } from './authenticate-mail.ts';
-import { parseMail, UnreadableMail, type ParsedMail } from './parse-mail.ts';
+import { domainOf, type AuthenticateMail, type Claim } from './authenticate-mail.ts';
+import { parseMail, showsRecipient, UnreadableMail, type ParsedMail } from './parse-mail.ts';
 import { readOwnText } from './reply-text.ts';
 
 export type InboundMail = {
   raw: Buffer;
   /** The addresses of the envelope. */
   recipients: readonly string[];
-  arrival: Arrival | null;
-  /** The provider of a webhook has checked DMARC itself. */
-  hasPassedDmarc?: boolean;
+  arrival: Claim['arrival'];
 };
 
 /**
@@ -67,12 +67,17 @@ export type InboundDeps = AppendDeps & {
 };
 
 const LOCAL_PART = 'log';
-/** Mails of one user in an hour, and of the whole server in a minute. */
+/** Mails that a user has written, and those to one address that nobody vouches for, in an hour. */
 const MAX_PER_USER_AND_HOUR = 30;
+const MAX_REFUSED_PER_HOUR = 60;
+/** Mails that a process reads in a minute. */
 const MAX_PER_MINUTE = 600;
 /** Answers to one user in an hour. */
 const MAX_ANSWERS_PER_HOUR = 10;
-const QUEUE = { maxRunning: 4, maxQueued: 100, maxPerClient: 2, maxQueuedPerClient: 50, maxWaitMs: 20_000 };
+/** The client of a slot is the user whom a mail is for: the mails of a webhook all come from one network. */
+const READING = { maxRunning: 4, maxQueued: 50, maxPerClient: 2, maxQueuedPerClient: 10, maxWaitMs: 20_000 };
+/** The client of a slot is the domain of a sender, so that a domain whose DNS is slow delays its own mails. */
+const AUTHENTICATION = { maxRunning: 16, maxQueued: 30, maxPerClient: 4, maxQueuedPerClient: 10, maxWaitMs: 10_000 };
 
 /** The address that a reply with this token goes to. */
 export const replyAddress = (domain: string, token: string): string => `${LOCAL_PART}+${token}@${domain}`;
@@ -84,9 +89,11 @@ class Refusal extends Error {
 export function createInbound(deps: InboundDeps): Inbound {
   const { config, database, clock, limiters, log, mailer, events, authenticate } = deps;
   const service = database.asService('receive a mail');
-  const queue = limiters.createLimiter('inbound_mail', QUEUE);
+  const reading = limiters.createLimiter('inbound_mail', READING);
+  const authentication = limiters.createLimiter('inbound_authentication', AUTHENTICATION);
   const store = rateLimitStore(database);
-  const perServer = new RateLimiterMemory({ points: MAX_PER_MINUTE, duration: 60 });
+  const perProcess = new RateLimiterMemory({ points: MAX_PER_MINUTE, duration: 60 });
+  const refusedMails = new RateLimiterMemory({ points: MAX_REFUSED_PER_HOUR, duration: 3_600 });
   const perUser = new RateLimiterPostgres({
     ...store,
     keyPrefix: 'inbound-mail',
@@ -111,31 +118,58 @@ export function createInbound(deps: InboundDeps): Inbound {
     for (const address of recipients) {
       const text = tokenOf(address);
       const found = text === null ? null : await findMailToken(service, text, 'reply', clock.now());
-      if (found) return { ...found, text: text!, address: address.toLowerCase() };
+      if (found) return { ...found, address: address.toLowerCase() };
     }
     return null;
   }
 
   async function process(mail: InboundMail): Promise<Outcome> {
-    if (!(await isWithinLimit(perServer, 'all'))) return 'later';
     const token = await findToken(mail.recipients);
     if (token === null) throw new Refusal('unknown_address');
-    const { userId, day } = token;
+    const { userId } = token;
     identifyUser(userId);
-    if (!(await isWithinLimit(perUser, userId))) throw new Refusal('too_many');
-    const parsed = await parseMail(mail.raw);
-    const email = await findAddress(userId);
-    if (email === null) throw new Refusal('no_account');
-    if (parsed.from !== email.toLowerCase()) throw new Refusal('foreign_sender');
-    // Threat: a mail that the user has signed and sent to somebody else is sent on to this address.
-    if (!parsed.to.includes(token.address)) throw new Refusal('not_addressed');
-    if (!mail.hasPassedDmarc) {
-      const authenticity = await authenticate({ raw: mail.raw, from: parsed.from, arrival: mail.arrival });
-      if (authenticity === 'unknown') return 'later';
-      if (authenticity === 'fail') throw new Refusal('not_authenticated');
-    }
-    return storeReply(parsed, { userId, day, email, address: token.address, tokenHash: token.hash });
+    // Threat: a stranger who knows the address sends until nothing to it is read. By SMTP that ends mails of one network alone.
+    const network = mail.arrival && 'ip' in mail.arrival ? networkPrefix(mail.arrival.ip) : '';
+    const key = `${token.hash.toString('base64url')} ${network}`;
+    if (await isUsedUp(refusedMails, key)) return 'later';
+    if (await isUsedUp(perUser, userId)) return 'later';
+    if (!(await isWithinLimit(perProcess, 'all'))) return 'later';
+    const written = await readWrittenMail(mail, token).catch(async (error: unknown) => {
+      if (isRefusal(error)) await isWithinLimit(refusedMails, key);
+      throw error;
+    });
+    if (written === null || !(await isWithinLimit(perUser, userId))) return 'later';
+    const outcome = await runAs(userId, () => storeReply(written.parsed, { ...token, email: written.email }));
+    // Threat: whoever has a mail of the user sends it again and again.
+    if (outcome === 'repeated') await perUser.reward(userId);
+    return outcome;
   }
+
+  type Token = NonNullable<Awaited<ReturnType<typeof findToken>>>;
+
+  /** A mail that the token's user has written. Null while that is unknown. @throws Refusal, UnreadableMail */
+  async function readWrittenMail({ raw, arrival }: InboundMail, { userId, day, address }: Token) {
+    const { parsed, email } = await runAs(userId, async () => {
+      const account = await findAddress(userId);
+      if (account === null) throw new Refusal('no_account');
+      return { parsed: await parseMail(raw), email: account };
+    });
+    const { from, to } = parsed;
+    if (from !== email.toLowerCase()) throw new Refusal('foreign_sender');
+    // Threat: a mail that the user has signed and sent to somebody else is sent on to this address.
+    if (!to.includes(address)) throw new Refusal('not_addressed');
+    const isMeantForUs: Claim['isMeantForUs'] = (lines) => showsRecipient(lines, address, dayLabel(day));
+    const authenticity = await runLimited(
+      authentication,
+      () => authenticate({ raw, from, arrival, isMeantForUs }),
+      createRequestContext(domainOf(from)),
+    );
+    if (authenticity === 'fail') throw new Refusal('not_authenticated');
+    return authenticity === 'pass' ? { parsed, email } : null;
+  }
+
+  const runAs = <Result>(userId: string, work: () => Promise<Result>): Promise<Result> =>
+    runLimited(reading, work, createRequestContext(userId));
 
   /** Null for accounts that mail may not go to: unproven, banned, or about to be deleted. */
   async function findAddress(userId: string): Promise<string | null> {
@@ -143,10 +177,8 @@ export function createInbound(deps: InboundDeps): Inbound {
     return rows[0]?.email ?? null;
   }
 
-  type Reply = { userId: string; day: Day; email: string; address: string; tokenHash: Buffer };
-
-  async function storeReply(parsed: ParsedMail, reply: Reply): Promise<Outcome> {
-    const { userId, day, email, address, tokenHash } = reply;
+  async function storeReply(parsed: ParsedMail, reply: Token & { email: string }): Promise<Outcome> {
+    const { userId, day, email, address, hash } = reply;
     const text = readOwnText(parsed.text, { day, addresses: [address, senderOf(config.mail.from)] });
     const mail = {
       to: email,
@@ -160,7 +192,7 @@ export function createInbound(deps: InboundDeps): Inbound {
       if (text.length > APPEND_MAX_LENGTH) throw new AppendError('too_long');
       const items = parseItems(text);
       // The same words to the same mail are a repeated delivery or a replay, whatever their Message-ID is.
-      const key = `mail:${createHash('sha256').update(tokenHash).update(JSON.stringify(items)).digest('base64url')}`;
+      const key = `mail:${createHash('sha256').update(hash).update(JSON.stringify(items)).digest('base64url')}`;
       const { outcome } = await appendItems(deps, actAsUser(userId), { date: day, items, key });
       if (outcome === 'repeated') return 'repeated';
       await answer(userId, () => replyAnswerMail({ ...mail, items }));
@@ -182,8 +214,8 @@ export function createInbound(deps: InboundDeps): Inbound {
     },
     async receive(mail) {
       let reason: string | null = null;
-      const outcome = await runLimited(queue, () => process(mail)).catch((error: unknown): Outcome => {
-        if (error instanceof Refusal || error instanceof UnreadableMail) {
+      const outcome = await process(mail).catch((error: unknown): Outcome => {
+        if (isRefusal(error)) {
           reason = error.message;
           return 'refused';
         }
@@ -198,6 +230,14 @@ export function createInbound(deps: InboundDeps): Inbound {
     },
   };
 }
+
+const isRefusal = (error: unknown): error is Error => error instanceof Refusal || error instanceof UnreadableMail;
+
+type Counter = { points: number; get(key: string): Promise<RateLimiterRes | null> };
+
+/** Does not count. */
+const isUsedUp = async (counter: Counter, key: string): Promise<boolean> =>
+  ((await counter.get(key))?.consumedPoints ?? 0) >= counter.points;
 
 /** The address of `Name <address>`. */
 const senderOf = (from: string): string => (/<([^<>]+)>\s*$/.exec(from)?.[1] ?? from).trim().toLowerCase();

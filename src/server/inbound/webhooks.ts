@@ -4,7 +4,7 @@
  *
  * Threat: anybody may post here. Postmark sends a password, Mailgun and SNS sign; a request without one is refused before
  * anything else, Postmark's before its body is read. A proof of a provider only opens the pipeline: the mail is
- * authenticated as one that arrived by SMTP, unless SES says that DMARC has passed.
+ * authenticated as one that arrived by SMTP. Of SES's verdicts that of SPF is used, because it tells whose SPF it checked.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { Hono, type Context } from 'hono';
@@ -16,6 +16,7 @@ import { errorResponse } from '../http/error-response.ts';
 import { limitBody, readBytes } from '../http/limit-body.ts';
 import { isWithinLimit, rateLimitStore } from '../http/rate-limit-store.ts';
 import { hasMoreValues, parseJson } from '../parse-json.ts';
+import { domainOf } from './authenticate-mail.ts';
 import { MAX_MAIL_BYTES } from './parse-mail.ts';
 import type { Inbound, InboundDeps, InboundMail } from './receive-reply.ts';
 import { confirmSubscription, createSnsVerifier, parseSnsMessage, type FetchText } from './sns-message.ts';
@@ -171,9 +172,10 @@ function createUsedTokens({ database }: Pick<Deps, 'database'>): UsedTokens {
 type SesNotification = {
   notificationType?: unknown;
   content?: unknown;
+  mail?: { source?: unknown };
   receipt?: {
     recipients?: unknown;
-    dmarcVerdict?: { status?: unknown };
+    spfVerdict?: { status?: unknown };
     action?: { encoding?: unknown };
   };
 };
@@ -181,16 +183,16 @@ type SesNotification = {
 /** https://docs.aws.amazon.com/ses/latest/dg/receiving-email-notifications-contents.html */
 function readSes(text: string): Request {
   const notification = parseJson(text) as SesNotification | null;
-  const { content, receipt } = notification ?? {};
+  const { content, mail, receipt } = notification ?? {};
   // SES tells of its set-up by a test notification without a mail.
   if (notification?.notificationType !== 'Received') return 'done';
   const recipients = Array.isArray(receipt?.recipients) ? receipt.recipients : [];
   if (typeof content !== 'string') return 'unreadable';
+  const sender = typeof mail?.source === 'string' ? mail.source : '';
   const isBase64 = String(receipt?.action?.encoding).toUpperCase() === 'BASE64';
   return {
     raw: Buffer.from(content, isBase64 ? 'base64' : 'utf8'),
     recipients: recipients.filter((recipient): recipient is string => typeof recipient === 'string'),
-    arrival: null,
-    hasPassedDmarc: receipt?.dmarcVerdict?.status === 'PASS',
+    arrival: sender.includes('@') && receipt?.spfVerdict?.status === 'PASS' ? { spfDomain: domainOf(sender) } : null,
   };
 }

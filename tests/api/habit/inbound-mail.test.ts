@@ -1,5 +1,5 @@
 /** The reply to a reminder becomes items of its day (docs/specification/habit.md 5), by SMTP and by webhook. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { freePort } from '#server/database/embedded/endpoint.ts';
 import {
   deliverAsPostmark,
@@ -62,11 +62,18 @@ type Reminder = Awaited<ReturnType<typeof readReminder>>;
 const reply = ({ replyTo, original }: Reminder, words: string, client = 'Gmail', from = ANA): string =>
   writeReply(client, { from, to: replyTo, words, original });
 
-const send = async (
-  raw: string,
-  to: string,
-  { from = ANA, signedBy = 'example.com' }: { from?: string; signedBy?: string | null } = {},
-) => deliverBySmtp(port(), signedBy === null ? raw : await provider.sign(raw, signedBy), { from, to });
+type How = {
+  from?: string;
+  signedBy?: string | null;
+  /** The last number of the sender's address: the SMTP port takes 120 mails a minute of each. */
+  host?: number;
+};
+const send = async (raw: string, to: string, { from = ANA, signedBy = 'example.com', host = 1 }: How = {}) =>
+  deliverBySmtp(port(), signedBy === null ? raw : await provider.sign(raw, signedBy), {
+    from,
+    to,
+    localAddress: `127.0.0.${host}`,
+  });
 
 const readLog = async (): Promise<string[]> =>
   (await server.admin.query<{ text: string }>('select content_text as text from entries order by date')).rows.map(
@@ -125,12 +132,7 @@ test('a reply adds to a day with words, and a reply to the answer adds more', as
 
 describe('a mail that is dropped without an answer', () => {
   /** Sends a mail and expects that nothing is stored and nobody gets a mail. */
-  async function expectDropped(
-    reminder: Reminder,
-    mail: string,
-    reason: string,
-    options: Parameters<typeof send>[2] = {},
-  ) {
+  async function expectDropped(reminder: Reminder, mail: string, reason: string, options: How = {}) {
     const before = server.mailbox.messages().length;
     const seen = lines.length;
     const outcome = await send(mail, reminder.replyTo, options).catch((error: Error) => error.message);
@@ -166,6 +168,12 @@ describe('a mail that is dropped without an answer', () => {
       'automatic',
     ],
     ['that was sent to somebody else', (mail) => mail.replace(/^To: .*$/m, 'To: ben@example.com'), 'not_addressed'],
+    [
+      'that was sent to somebody else, and got a second To',
+      (mail) => mail.replace(/^To: (.*)$/m, 'To: ben@example.com\r\nTo: $1'),
+      'malformed',
+    ],
+    ['with two texts', (mail) => header(mail, 'Content-Type: text/plain'), 'malformed'],
     ['with 128 KB of headers', (mail) => header(mail, `X-Long: ${`${'a'.repeat(900)}\r\n `.repeat(150)}`), 'malformed'],
     ['with a thousand nested parts', (mail) => nest(mail, 1_000), 'malformed'],
     [
@@ -191,6 +199,30 @@ describe('a mail that is dropped without an answer', () => {
       'example.com',
     );
     await expectDropped(reminder, signed.replace(/^T24g/m, 'T25g'), 'not_authenticated', { signedBy: null });
+  });
+
+  test('that the user has signed for somebody else, with our address added to it', async () => {
+    const reminder = await readReminder();
+    const mail = reply(reminder, 'One').replace(/^Subject: .*$/m, 'Subject: Lunch');
+    const toOther = mail.replace(/^To: .*$/m, 'To: ben@example.com');
+    const [covered, uncovered] = await Promise.all(
+      ['from:to:subject', 'from:subject'].map((headerList) => provider.sign(toOther, 'example.com', { headerList })),
+    );
+    const as = { signedBy: null };
+    await expectDropped(
+      reminder,
+      covered!.replace('To: ben@example.com', `To: ${reminder.replyTo}`),
+      'not_authenticated',
+      as,
+    );
+    for (const signed of [covered!, uncovered!])
+      await expectDropped(reminder, `Cc: ${reminder.replyTo}\r\n${signed}`, 'not_authenticated', as);
+    await expectDropped(
+      reminder,
+      uncovered!.replace('To: ben@example.com', `To: ${reminder.replyTo}`),
+      'not_authenticated',
+      as,
+    );
   });
 
   test.each([
@@ -254,15 +286,86 @@ describe('a mail that is dropped without an answer', () => {
     expect(await readLog()).toEqual(['One']);
     expect(server.mailbox.messages().length).toBe(before);
   });
+});
 
-  test('beyond the mails of a user in an hour, and answers stop before', async () => {
+describe('a limit', () => {
+  test('of a user makes mails wait, and answers stop before', async () => {
     const reminder = await readReminder();
     const before = server.mailbox.messages().length;
     for (let count = 0; count < 30; count += 1)
-      expect(await send(reply(reminder, `Line ${count}`), reminder.replyTo)).toMatch(/^250/);
-    await expect(send(reply(reminder, 'Line 30'), reminder.replyTo)).rejects.toThrow(/550/);
+      expect(await send(reply(reminder, `Line ${count}`), reminder.replyTo, { host: 2 })).toMatch(/^250/);
+    await expect(send(reply(reminder, 'Line 30'), reminder.replyTo, { host: 2 })).rejects.toThrow(/451/);
     expect((await readLog())[0]!.split('\n')).toHaveLength(30);
     await expect.poll(() => server.mailbox.messages().length).toBe(before + 10);
+  });
+
+  test('is not spent by a mail that is sent again and again', async () => {
+    const reminder = await readReminder();
+    const mail = reply(reminder, 'One');
+    for (let count = 0; count < 35; count += 1) expect(await send(mail, reminder.replyTo, { host: 3 })).toMatch(/^250/);
+    expect(await send(reply(reminder, 'Two'), reminder.replyTo)).toMatch(/^250/);
+    expect(await readLog()).toEqual(['One\nTwo']);
+  });
+
+  test('of a user is not spent by strangers, who by SMTP end the mails of their network alone', async () => {
+    const reminder = await readReminder();
+    const stranger = (count: number) => reply(reminder, `${count}`, 'Gmail', 'eve@stranger.example');
+    const answers: string[] = [];
+    for (let count = 0; count < 65; count += 1)
+      answers.push(
+        await send(stranger(count), reminder.replyTo, {
+          from: 'eve@stranger.example',
+          signedBy: 'stranger.example',
+          host: 4,
+        }).catch((error: Error) => /\b[45]\d\d\b/.exec(error.message)![0]),
+      );
+    expect(answers).toEqual([...Array.from({ length: 60 }, () => '550'), ...Array.from({ length: 5 }, () => '451')]);
+    expect(await send(reply(reminder, 'One'), reminder.replyTo)).toMatch(/^250/);
+    expect(await readLog()).toEqual(['One']);
+    // The next mail of ours has another address.
+    const next = await readReminder();
+    expect(await send(reply(next, 'Two'), next.replyTo)).toMatch(/^250/);
+  });
+});
+
+describe('DNS', () => {
+  afterEach(() => provider.answers.clear());
+
+  test.each(['SERVFAIL', 'silence'] as const)('that fails (%s) loses no mail', { timeout: 20_000 }, async (answer) => {
+    const reminder = await readReminder();
+    const mail = await provider.sign(reply(reminder, 'One'), 'example.com');
+    const post = () => deliverAsPostmark(webhook(), PASSWORD, mail, { from: ANA, to: reminder.replyTo });
+    provider.answers.set('sandbox._domainkey.example.com', answer);
+    await expect(send(mail, reminder.replyTo, { signedBy: null })).rejects.toThrow(/451/);
+    expect((await post()).status).toBe(503);
+    expect(await readLog()).toEqual([]);
+    provider.answers.clear();
+    expect(await send(mail, reminder.replyTo, { signedBy: null })).toMatch(/^250/);
+    expect((await post()).status).toBe(200);
+    expect(await readLog()).toEqual(['One']);
+  });
+
+  test('of one domain that is slow delays no mail of another', { timeout: 20_000 }, async () => {
+    const reminder = await readReminder();
+    const ben = await signUp(server, 'ben');
+    await server.admin.query(
+      "update auth.users set email_confirmed_at = now(), email = 'ben@slow.example' where id = $1",
+      [ben.id],
+    );
+    const slow = await readReminder(ben, 'ben@slow.example');
+    provider.answers.set('sandbox._domainkey.slow.example', 'silence');
+    const from = 'ben@slow.example';
+    const waiting = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => provider.sign(reply(slow, `${index}`, 'Gmail', from), 'slow.example')),
+    );
+    let ended = 0;
+    const sent = waiting.map((mail) =>
+      deliverAsPostmark(webhook(), PASSWORD, mail, { from, to: slow.replyTo }).finally(() => (ended += 1)),
+    );
+    const raw = await provider.sign(reply(reminder, 'One'), 'example.com');
+    expect((await deliverAsPostmark(webhook(), PASSWORD, raw, { from: ANA, to: reminder.replyTo })).status).toBe(200);
+    expect(ended).toBe(0);
+    expect((await Promise.all(sent)).map(({ status }) => status)).toEqual(waiting.map(() => 503));
   });
 });
 
@@ -306,6 +409,24 @@ test('a line of a header in the user’s words stays text', async () => {
   expect(await readLog()).toEqual(['Bcc: eve@stranger.example\n<script>alert(1)</script> & <b>bold</b>']);
   await expect.poll(() => server.mailbox.messagesTo(ANA)[0]!.html).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
   expect(server.mailbox.messagesTo('eve@stranger.example')).toEqual([]);
+});
+
+test('a reply of Outlook, whose signature covers no recipient, is stored', async () => {
+  const reminder = await readReminder();
+  const headerList = 'From:Date:Subject:Message-ID:Content-Type:MIME-Version:X-MS-Exchange-SenderADCheck';
+  const signed = await provider.sign(reply(reminder, 'One', 'Outlook for iOS'), 'example.com', { headerList });
+  expect(await send(signed, reminder.replyTo, { signedBy: null })).toMatch(/^250/);
+  expect(await readLog()).toEqual(['One']);
+});
+
+test('a reply without a signature is stored if SPF vouches for it', async () => {
+  const reminder = await readReminder();
+  provider.answers.set('example.com', ['v=spf1 ip4:127.0.0.1 -all']);
+  expect(await send(reply(reminder, 'One'), reminder.replyTo, { signedBy: null })).toMatch(/^250/);
+  provider.answers.set('example.com', ['v=spf1 -all']);
+  await expect(send(reply(reminder, 'Two'), reminder.replyTo, { signedBy: null })).rejects.toThrow(/550/);
+  provider.answers.clear();
+  expect(await readLog()).toEqual(['One']);
 });
 
 test('a reply whose address was written in capitals finds its day', async () => {

@@ -117,8 +117,10 @@ describe('Mailgun', () => {
 describe('Amazon SES', () => {
   const mail = {
     notificationType: 'Received',
+    mail: { source: 'ana@Example.com' },
     receipt: {
       recipients: ['log+x@reply.example.org'],
+      spfVerdict: { status: 'PASS' },
       dmarcVerdict: { status: 'PASS' },
       action: { encoding: 'BASE64' },
     },
@@ -142,13 +144,17 @@ describe('Amazon SES', () => {
     return JSON.stringify({ Signature: signature, ...fields });
   }
 
-  test('hands on the raw mail and its DMARC verdict', async () => {
+  test('hands on the raw mail, and the domain for which SPF has passed', async () => {
     expect(await post('/ses', message())).toBe(200);
-    expect(received).toMatchObject([{ recipients: ['log+x@reply.example.org'], arrival: null, hasPassedDmarc: true }]);
+    expect(received).toMatchObject([
+      { recipients: ['log+x@reply.example.org'], arrival: { spfDomain: 'example.com' } },
+    ]);
     expect(received[0]!.raw.toString()).toBe(RAW);
-    const failed = { ...mail, receipt: { ...mail.receipt, dmarcVerdict: { status: 'GRAY' } } };
-    expect(await post('/ses', message({ Message: JSON.stringify(failed) }))).toBe(200);
-    expect(received[1]!.hasPassedDmarc).toBe(false);
+    const failed = { ...mail, receipt: { ...mail.receipt, spfVerdict: { status: 'GRAY' } } };
+    const bounce = { ...mail, mail: { source: '' } };
+    for (const unproven of [failed, bounce])
+      expect(await post('/ses', message({ Message: JSON.stringify(unproven) }))).toBe(200);
+    expect(received.slice(1).map(({ arrival }) => arrival)).toEqual([null, null]);
     // The certificate is kept.
     expect(fetched).toEqual([CERTIFICATE]);
   });
