@@ -114,7 +114,7 @@ const ROUTES: readonly Route[] = [
   route('POST /passkeys/registration/verify', { needs: 'passkeys', caller: 'member', body: 'json', bodyFirst: true }, lazy(passkeyRegistration, 'verifyRegistration')),
   route('POST /passkeys/authentication/options', { needs: 'passkeys', caller: 'guest', budget: 'passkey', body: 'json or none', captcha: true }, lazy(passkeySignIn, 'authenticationOptions')),
   route('POST /passkeys/authentication/verify', { needs: 'passkeys', caller: 'guest', budget: 'token', body: 'json' }, lazy(passkeySignIn, 'verifyAuthentication')),
-  route('GET /passkeys', { needs: 'passkeys', caller: 'member' }, lazy(passkeys, 'listPasskeys')),
+  route('GET /passkeys', { needs: 'passkeys', caller: 'member' }, lazy(passkeys, 'showPasskeys')),
   route('PATCH /passkeys/:id', { needs: 'passkeys', caller: 'member', secondStep: 'passkeys', budget: 'factor', ids: PASSKEY_ID, body: 'json', bodyFirst: true, proof: RECENT }, lazy(passkeys, 'updatePasskey')),
   route('DELETE /passkeys/:id', { needs: 'passkeys', caller: 'member', secondStep: 'passkeys', budget: 'factor', ids: PASSKEY_ID, proof: RECENT }, lazy(passkeys, 'deletePasskey')),
 

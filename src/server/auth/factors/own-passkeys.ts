@@ -4,33 +4,33 @@ import type { Body } from '../http/body.ts';
 import type { Device } from '../http/device.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
 import { lockSignedInUser, type Member } from '../sessions/require-user.ts';
-import { listPasskeys as findPasskeys, passkeyJson, removePasskey, renamePasskey } from './credential-store.ts';
+import { listPasskeys, passkeyJson, removePasskey, renamePasskey } from './credential-store.ts';
 import { mailPasskeyRemoved } from './factor-mails.ts';
 import { checkFriendlyName } from './factor-store.ts';
 
-export const listPasskeys: Endpoint<{ caller: Member }> = async (context, deps, { caller: { account } }) => {
-  const passkeys = await findPasskeys(deps.database.asService('list passkeys'), account.user.id);
+export const showPasskeys: Endpoint<{ caller: Member }> = async (context, deps, { caller: { account } }) => {
+  const passkeys = await listPasskeys(deps.database.asService('list passkeys'), account.user.id);
   return context.json(passkeys.map(passkeyJson));
 };
 
 /** A passkey that was just added, which has needed a recent sign-in, can be named without another one. */
 const NAMING_MS = 10 * 60_000;
 
-type Given = {
+type OwnPasskey = {
   caller: Member;
   device: Device;
   ids: { id: string };
   requireRecentSignIn: (nonce: string) => Promise<void>;
 };
 
-export const updatePasskey: Endpoint<Given & { body: Body }> = async (context, deps, given) => {
+export const updatePasskey: Endpoint<OwnPasskey & { body: Body }> = async (context, deps, given) => {
   const { body, ids, requireRecentSignIn } = given;
   const [{ id }, { user }] = [ids, given.caller.account];
   const friendlyName = checkFriendlyName(body.text('friendly_name'));
   if (friendlyName === '') throw invalidRequest('friendly_name is required');
   const now = deps.clock.now();
   const service = deps.database.asService('rename a passkey');
-  const current = (await findPasskeys(service, user.id)).find((each) => each.id === id);
+  const current = (await listPasskeys(service, user.id)).find((each) => each.id === id);
   if (!current) throw new AuthError('passkey_not_found');
   if (now.getTime() - current.created_at.getTime() > NAMING_MS) await requireRecentSignIn(body.text('nonce'));
   const passkey = await renamePasskey(service, {
@@ -44,7 +44,7 @@ export const updatePasskey: Endpoint<Given & { body: Body }> = async (context, d
 };
 
 /** Threat: a stranger at an unlocked device removes the owner's passkeys. */
-export const deletePasskey: Endpoint<Given> = async (context, deps, { caller, device, ids, requireRecentSignIn }) => {
+export const deletePasskey: Endpoint<OwnPasskey> = async (context, deps, { caller, device, ids, requireRecentSignIn }) => {
   const { session } = caller;
   const [{ id }, { user }] = [ids, caller.account];
   await requireRecentSignIn(context.req.query('nonce') ?? '');

@@ -12,10 +12,10 @@ import { createWebAuthnChallenge, relyingPartyOf, userHandleOf } from './relying
 
 const MAX_PASSKEYS = 10;
 
-type Given = { caller: Member; device: Device; body: Body };
-type GivenOptions = Given & { requireRecentSignIn: (nonce: string) => Promise<void> };
+type Registration = { caller: Member; device: Device; body: Body };
+type RegistrationStart = Registration & { requireRecentSignIn: (nonce: string) => Promise<void> };
 
-export const registrationOptions: Endpoint<GivenOptions> = async (context, deps, given) => {
+export const registrationOptions: Endpoint<RegistrationStart> = async (context, deps, given) => {
   const { caller, body, requireRecentSignIn } = given;
   requireMayRegister(caller);
   const { user } = caller.account;
@@ -37,7 +37,7 @@ export const registrationOptions: Endpoint<GivenOptions> = async (context, deps,
   return context.json({ challenge_id: stored.id, options, expires_at: expiresAt });
 };
 
-export const verifyRegistration: Endpoint<Given> = async (context, deps, { caller, device, body }) => {
+export const verifyRegistration: Endpoint<Registration> = async (context, deps, { caller, device, body }) => {
   requireMayRegister(caller);
   await deps.limits.consumeChange(caller);
   const { user } = caller.account;
