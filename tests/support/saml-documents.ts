@@ -1,6 +1,6 @@
 /** A valid SAML assertion, and the reasons for which the parsers of documents refuse others. */
 import { AuthError } from '#server/auth/http/errors.ts';
-import { InvalidResponseError } from '#server/auth/saml/inspect-response.ts';
+import { InvalidResponseError } from '#server/auth/saml/read-assertion.ts';
 import { XmlError } from '#server/auth/saml/parse-xml.ts';
 
 /** The reason why the document is refused; null if it is accepted. */

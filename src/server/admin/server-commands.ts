@@ -1,8 +1,15 @@
 /** The commands of the server itself: the signing key and tokens that it signs, mail, migrations. */
 import { CommandError, readDays, withDatabase, type Command, type Invocation } from './command.ts';
 import { recordAuditEvent } from '../auth/accounts/audit-log.ts';
-import { writeKeyFile, type KeyFile } from '../auth/keys/key-file.ts';
-import { NoKeysError, databaseKeySource, fileKeySource, readKeys, type KeySource } from '../auth/keys/key-source.ts';
+import {
+  writeKeyFile,
+  NoKeysError,
+  databaseKeySource,
+  fileKeySource,
+  readKeys,
+  type KeyFile,
+  type KeySource,
+} from '../auth/keys/key-file.ts';
 import { replaceKeyFile, replaceStoredKeys, rotateKeys } from '../auth/keys/rotate-key.ts';
 import { signServiceToken } from '../auth/keys/service-token.ts';
 import { loadSigningKeys } from '../auth/keys/signing-keys.ts';

@@ -7,12 +7,9 @@
 import { Hono, type Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { limitBody } from '#server/http/limit-body.ts';
-import { magiclink, otp } from './codes/otp.ts';
-import { reauthenticate } from './codes/reauthenticate.ts';
-import { recover } from './codes/recover.ts';
-import { resend } from './codes/resend.ts';
-import { followLink, showLink } from './codes/verify-link.ts';
-import { verify } from './codes/verify.ts';
+import { magiclink, otp, recover, resend } from './codes/otp.ts';
+import { reauthenticate } from './codes/prove-identity.ts';
+import { followLink, showLink, verify } from './codes/verify.ts';
 import { lazy, route, type Method, type Route } from './dispatch.ts';
 import type { AuthDeps, AuthRoutesDeps } from './http/auth-deps.ts';
 import { authErrorResponse } from './http/error-response.ts';
@@ -23,9 +20,8 @@ import { changeUser, showUser } from './own-account/user.ts';
 import { createPersonalTokens } from './keys/personal-tokens.ts';
 import { grantPassword } from './password/sign-in.ts';
 import { signup } from './password/sign-up.ts';
-import { grantPkce } from './sessions/exchange-code.ts';
+import { grantPkce, grantRefreshToken } from './sessions/token-grants.ts';
 import { logout } from './sessions/logout.ts';
-import { grantRefreshToken } from './sessions/renew.ts';
 
 const MAX_BODY_BYTES = 1_048_576;
 
@@ -36,15 +32,12 @@ const enrolment = () => import('./factors/enroll.ts');
 const challenge = () => import('./factors/challenge.ts');
 const verification = () => import('./factors/verify.ts');
 const recoveryCodes = () => import('./factors/recovery-codes.ts');
-const passkeySignIn = () => import('./factors/passkey-sign-in.ts');
-const passkeyRegistration = () => import('./factors/register-passkey.ts');
-const passkeys = () => import('./factors/own-passkeys.ts');
+const passkeys = () => import('./factors/passkeys.ts');
 const providerStart = () => import('./providers/start-flow.ts');
 const providerReturn = () => import('./providers/callback.ts');
 const identities = () => import('./providers/identities.ts');
 const idToken = () => import('./providers/id-token.ts');
 const wallet = () => import('./wallets/sign-in.ts');
-const samlStart = () => import('./saml/sso.ts');
 const samlReturn = () => import('./saml/acs.ts');
 const serviceProvider = () => import('./saml/service-provider.ts');
 const users = () => import('./admin/users.ts');
@@ -110,10 +103,10 @@ const ROUTES: readonly Route[] = [
   route('POST /factors/recovery-codes/regenerate', { caller: 'member', budget: 'factor', proof: RECENT }, lazy(recoveryCodes, 'regenerateRecoveryCodes')),
 
   // Passkeys
-  route('POST /passkeys/registration/options', { needs: 'passkeys', caller: 'member', budget: 'passkey', body: 'json or none', proof: RECENT }, lazy(passkeyRegistration, 'registrationOptions')),
-  route('POST /passkeys/registration/verify', { needs: 'passkeys', caller: 'member', body: 'json', bodyFirst: true }, lazy(passkeyRegistration, 'verifyRegistration')),
-  route('POST /passkeys/authentication/options', { needs: 'passkeys', caller: 'guest', budget: 'passkey', body: 'json or none', captcha: true }, lazy(passkeySignIn, 'authenticationOptions')),
-  route('POST /passkeys/authentication/verify', { needs: 'passkeys', caller: 'guest', budget: 'token', body: 'json' }, lazy(passkeySignIn, 'verifyAuthentication')),
+  route('POST /passkeys/registration/options', { needs: 'passkeys', caller: 'member', budget: 'passkey', body: 'json or none', proof: RECENT }, lazy(passkeys, 'registrationOptions')),
+  route('POST /passkeys/registration/verify', { needs: 'passkeys', caller: 'member', body: 'json', bodyFirst: true }, lazy(passkeys, 'verifyRegistration')),
+  route('POST /passkeys/authentication/options', { needs: 'passkeys', caller: 'guest', budget: 'passkey', body: 'json or none', captcha: true }, lazy(passkeys, 'authenticationOptions')),
+  route('POST /passkeys/authentication/verify', { needs: 'passkeys', caller: 'guest', budget: 'token', body: 'json' }, lazy(passkeys, 'verifyAuthentication')),
   route('GET /passkeys', { needs: 'passkeys', caller: 'member' }, lazy(passkeys, 'showPasskeys')),
   route('PATCH /passkeys/:id', { needs: 'passkeys', caller: 'member', secondStep: 'passkeys', budget: 'factor', ids: PASSKEY_ID, body: 'json', bodyFirst: true, proof: RECENT }, lazy(passkeys, 'updatePasskey')),
   route('DELETE /passkeys/:id', { needs: 'passkeys', caller: 'member', secondStep: 'passkeys', budget: 'factor', ids: PASSKEY_ID, proof: RECENT }, lazy(passkeys, 'deletePasskey')),
@@ -139,7 +132,7 @@ const ROUTES: readonly Route[] = [
   route('DELETE /user/identities/:id', { caller: 'linking user', budget: 'user', ids: { id: 'identity_id_not_uuid' } }, lazy(identities, 'deleteIdentity')),
 
   // SAML
-  route('POST /sso', { needs: 'saml', caller: 'guest', budget: 'sso', body: 'json', laterCaptcha: true }, lazy(samlStart, 'startSso')),
+  route('POST /sso', { needs: 'saml', caller: 'guest', budget: 'sso', body: 'json', laterCaptcha: true }, lazy(serviceProvider, 'startSso')),
   route('GET /sso/saml/metadata', { needs: 'saml', caller: 'guest' }, lazy(serviceProvider, 'showMetadata')),
   route('POST /sso/saml/acs', { needs: 'saml', caller: 'guest', laterBudget: 'saml_acs', laterBody: 'SAML form' }, lazy(samlReturn, 'acceptAssertion')),
   route('GET /sso/saml/continue', { needs: 'saml', caller: 'guest', laterBudget: 'saml_acs' }, lazy(samlReturn, 'continueSso')),

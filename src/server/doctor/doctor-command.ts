@@ -37,7 +37,7 @@ import { createLog } from '../log.ts';
 import type { CompiledQuery } from 'kysely';
 import pg from 'pg';
 import { readDatabaseIdentity } from '../auth/admin/connection.ts';
-import { keySource, NoKeysError, readKeys } from '../auth/keys/key-source.ts';
+import { keySource, NoKeysError, readKeys } from '../auth/keys/key-file.ts';
 import { PROBE_ROLE, signServiceToken } from '../auth/keys/service-token.ts';
 import { loadSigningKeys } from '../auth/keys/signing-keys.ts';
 import { systemClock } from '../clock.ts';

@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { askSiteverify } from '#server/auth/http/siteverify.ts';
+import { askSiteverify } from '#server/auth/http/captcha.ts';
 import type { CoachSettings } from '#server/config/provider-settings.ts';
 import { settingPrefix, type OAuthProvider } from '#server/config/auth-settings.ts';
 import type { Config } from '#server/config/config.ts';

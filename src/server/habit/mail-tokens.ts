@@ -7,7 +7,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { base32nopad } from '@scure/base';
 import type { Day } from '#domain/day/day.ts';
-import { hmac } from '../auth/keys/hmac.ts';
+import { hmac } from '../auth/keys/sealed.ts';
 import type { AsService } from '../database/database.ts';
 import type { Rows } from '#domain/database-rows.ts';
 

@@ -2,7 +2,7 @@
 import { createHmac, createPublicKey } from 'node:crypto';
 import { SignJWT, generateKeyPair, importJWK, type JWTPayload } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { keySource, readKeys } from '#server/auth/keys/key-source.ts';
+import { keySource, readKeys } from '#server/auth/keys/key-file.ts';
 import { blockRequest, endSessionsOf } from './block-request.ts';
 import { PASSWORD, newAddress, openRequest, startAuthWorld, type AuthWorld } from './fixture.ts';
 

@@ -5,6 +5,9 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { Tables, JsonObject } from '#server/database/tables.ts';
+import { isUniqueViolation } from '#server/database/database-error.ts';
+import type { Device } from '../http/device.ts';
+import { recordAuditEvent } from './audit-log.ts';
 
 export type UserRow = Selectable<Tables['auth.users']>;
 export type IdentityRow = Selectable<Tables['auth.identities']>;
@@ -301,3 +304,47 @@ export async function saveOwnIdentity(
       ),
   );
 }
+
+/** Creates the account and the audit row when a user signs up, also anonymously. */
+type SignUp = Parameters<typeof createAccount>[1] & { method: 'password' | 'otp'; device: Device };
+
+/** Requires a transaction. Null if a concurrent request took the address: PostgreSQL then aborts the transaction. */
+export async function createAccountIfFree(transaction: AsService, signUp: SignUp): Promise<Account | null> {
+  const { method, device, now } = signUp;
+  try {
+    const account = await createAccount(transaction, signUp);
+    await recordSignUp(transaction, { userId: account.user.id, method, device, now });
+    return account;
+  } catch (error) {
+    if (isUniqueViolation(error)) return null;
+    throw error;
+  }
+}
+
+type AnonymousSignUp = { data: JsonObject; device: Device; now: Date };
+
+/** Requires a transaction. Returns the id of the new user, who has no address, no password and no identity. */
+export async function createAnonymousAccount(
+  transaction: AsService,
+  { data, device, now }: AnonymousSignUp,
+): Promise<string> {
+  const [user] = await transaction.run(
+    queryBuilder
+      .insertInto('auth.users')
+      .values({
+        is_anonymous: true,
+        raw_app_meta_data: '{}',
+        raw_user_meta_data: JSON.stringify(data),
+        created_at: now,
+        updated_at: now,
+      })
+      .returning('id'),
+  );
+  await recordSignUp(transaction, { userId: user!.id, method: 'anonymous', device, now });
+  return user!.id;
+}
+
+type SignUpEvent = { userId: string; method: string; device: Device; now: Date };
+
+const recordSignUp = (transaction: AsService, { userId, method, device, now }: SignUpEvent): Promise<void> =>
+  recordAuditEvent(transaction, { at: now, userId, actor: 'user', event: 'signed_up', device, details: { method } });

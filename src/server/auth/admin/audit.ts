@@ -5,7 +5,7 @@ import type { AuditEntry, AuditEvent } from '../accounts/audit-log.ts';
 import type { Endpoint } from '../http/auth-deps.ts';
 import { invalidRequest } from '../http/errors.ts';
 import { NIL_UUID } from '../keys/access-tokens.ts';
-import { containing, readPage, readQueryText, setPageHeaders } from './paging.ts';
+import { containing, readPage, readQueryText, setPageHeaders } from './user-store.ts';
 
 type LogType = 'account' | 'team' | 'token' | 'user' | 'factor' | 'recovery_codes';
 

@@ -2,9 +2,8 @@
 import type { JsonObject } from '#server/database/tables.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';
-import { checkNewPassword, parseEmail } from '../http/credentials.ts';
+import { checkNewPassword, parseEmail, parsePhone } from '../http/credentials.ts';
 import { invalidRequest } from '../http/errors.ts';
-import { parsePhone } from '../http/phone-number.ts';
 import { ADMIN_ROLES } from '../keys/service-token.ts';
 
 export type UserAttributes = {

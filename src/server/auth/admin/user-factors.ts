@@ -10,7 +10,7 @@ import type { Endpoint } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';
 import type { Device } from '../http/device.ts';
 import { AuthError } from '../http/errors.ts';
-import { parsePhone } from '../http/phone-number.ts';
+import { parsePhone } from '../http/credentials.ts';
 
 export const listUserFactors: Endpoint<{ user: UserRow }> = async (context, deps, { user }) => {
   const factors = await listFactors(deps.database.asService('list the factors of a user'), user.id);

@@ -9,9 +9,18 @@ import { AuthError, invalidRequest } from '../http/errors.ts';
 import { NIL_UUID, UUID } from '../keys/access-tokens.ts';
 import { deleteAccount } from '../own-account/delete-account.ts';
 import { accountGuessKey } from '../sessions/device-cookie.ts';
-import { readPage, readQueryText, setPageHeaders } from './paging.ts';
+import {
+  readPage,
+  readQueryText,
+  setPageHeaders,
+  changeUser,
+  createUser,
+  listAccounts,
+  softDeleteUser,
+  toTakenError,
+  type Author,
+} from './user-store.ts';
 import { readUserAttributes } from './user-attributes.ts';
-import { changeUser, createUser, listAccounts, softDeleteUser, toTakenError, type Author } from './user-store.ts';
 
 const authorOf = ({ clock }: AuthDeps, device: Device): Author => ({ actor: 'service', device, now: clock.now() });
 

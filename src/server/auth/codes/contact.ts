@@ -8,13 +8,16 @@ import {
   clearUnconfirmedPassword,
   findUserByEmail,
   findUserByPhone,
+  updateUser,
+  createAccountIfFree,
   type Account,
   type UserRow,
 } from '../accounts/accounts.ts';
-import { createAccountIfFree } from '../accounts/create-account.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
 import type { Device } from '../http/device.ts';
 import { clearUnprovenPassword, createPhoneAccount } from '../phone/phone-accounts.ts';
+import { phoneChangeText, reauthenticationText, signInText } from '../phone/send-text.ts';
+import { issueOneTimeToken } from './one-time-tokens.ts';
 
 type NewAccount = {
   passwordHash: string | null;
@@ -66,4 +69,32 @@ export async function findOrCreateAccount(
   if (existing !== null) return { user: existing, created: null };
   const created = await database.transactAsService('sign up', (transaction) => contact.create(transaction, account));
   return { user: created?.user ?? (await contact.find(database.asService('sign up'))), created };
+}
+
+/** Texted codes: valid for one minute, otherwise like mailed codes (docs/specification/api.md 26). */
+const LIFETIME_SECONDS = 60;
+
+const TEXTS = { sms: signInText, phone_change: phoneChangeText, reauthentication: reauthenticationText } as const;
+
+type PhoneCode = { userId: string; purpose: keyof typeof TEXTS; phone: string };
+
+/** Replaces the user's code of this purpose and returns the text that carries the new one. */
+export async function issuePhoneCode(deps: AuthDeps, service: AsService, { userId, purpose, phone }: PhoneCode) {
+  const { code } = await issueOneTimeToken(service, {
+    userId,
+    purpose,
+    address: phone,
+    now: deps.clock.now(),
+    key: deps.secrets.oneTimeCodes,
+    lifetimeSeconds: LIFETIME_SECONDS,
+  });
+  return TEXTS[purpose]({ code, publicUrl: deps.config.publicUrl });
+}
+
+/** Issues the code that signs the user in; for a number that was never confirmed, the code that confirms it. */
+export async function issueSignInCode(deps: AuthDeps, service: AsService, user: UserRow, phone: string) {
+  if (user.phone_confirmed_at === null) {
+    await updateUser(service, user.id, { confirmation_sent_at: deps.clock.now() });
+  }
+  return issuePhoneCode(deps, service, { userId: user.id, purpose: 'sms', phone });
 }

@@ -13,7 +13,7 @@ import { queryBuilder } from '#server/database/query-builder.ts';
 import type { Tables, OneTimePurpose } from '#server/database/tables.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import type { Device } from '../http/device.ts';
-import { hmac } from '../keys/hmac.ts';
+import { hmac } from '../keys/sealed.ts';
 import { hashToken } from '../sessions/refresh-tokens.ts';
 
 const TOKEN_LIFETIME_SECONDS = 3_600;

@@ -10,7 +10,7 @@ import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';
 import type { Device } from '../http/device.ts';
 import { AuthError } from '../http/errors.ts';
-import { checkChannel } from '../http/phone-number.ts';
+import { checkChannel } from '../http/credentials.ts';
 import { consumeRecipientBudget, secondStepText, sendText } from '../phone/send-text.ts';
 import type { Member } from '../sessions/require-user.ts';
 import type { StoredFactor } from './factor-store.ts';

@@ -5,7 +5,7 @@ import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';
 import type { Device } from '../http/device.ts';
 import { AuthError, invalidRequest, type AuthErrorName } from '../http/errors.ts';
-import { parsePhone } from '../http/phone-number.ts';
+import { parsePhone } from '../http/credentials.ts';
 import { seal } from '../keys/sealed.ts';
 import { lockSignedInUser, type Member } from '../sessions/require-user.ts';
 import { mailFactorRemoved } from './factor-mails.ts';

@@ -1,6 +1,6 @@
 /**
- * Validates addresses, passwords and metadata by the rules of the API. The product's forms have rules of their own
- * (src/domain/account/account.ts).
+ * Validates addresses, telephone numbers, passwords and metadata by the rules of the API. The product's forms have
+ * rules of their own (src/domain/account/account.ts).
  */
 import {
   EMAIL_MAX_LENGTH,
@@ -12,6 +12,8 @@ import {
 import type { JsonObject } from '#server/database/tables.ts';
 import type { AuthDeps } from './auth-deps.ts';
 import { AuthError, invalidRequest, type AuthErrorName } from './errors.ts';
+import type { SmsSettings } from '#server/config/auth-settings.ts';
+import type { Body } from './body.ts';
 
 /**
  * The rule of the HTML standard for `type=email`, in lower case: a set of printable ASCII before the @, one or more
@@ -105,4 +107,30 @@ export function checkMetadata(data: JsonObject): JsonObject {
 /** Shallow merge; null removes a key. */
 export function mergeMetadata(current: JsonObject, change: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries({ ...current, ...change }).filter(([, value]) => value !== null));
+}
+
+/** ITU-T E.164: a country code and a subscriber number, 15 digits at most. Together they have at least 7 digits. */
+const DIGITS = /^[1-9][0-9]{6,14}$/;
+
+/** As the number is stored and compared: without the plus sign and spaces. */
+export const formatPhone = (input: string): string => input.replace(/^\+/, '').replaceAll(' ', '');
+
+/** Returns the number as its digits. Throws `validation_failed`. */
+export function parsePhone(input: string): string {
+  const digits = formatPhone(input);
+  if (!DIGITS.test(digits)) throw invalidRequest('Invalid phone number format (E.164 required)');
+  return digits;
+}
+
+/** Country codes are prefix-free, so a number that begins with a listed code is in that country. */
+export const isInAllowedCountry = (phone: string, { countries }: Pick<SmsSettings, 'countries'>): boolean =>
+  countries.length === 0 || countries.some((code) => `+${phone}`.startsWith(code));
+
+/**
+ * Throws `unsupported_channel` (`validation_failed` for clients) for any channel but `sms`. A missing channel means
+ * `sms`. supabase/auth also has the channel `whatsapp`.
+ */
+export function checkChannel(body: Body): void {
+  const channel = body.text('channel');
+  if (channel !== '' && channel !== 'sms') throw invalidRequest("Invalid channel, supported values are 'sms'");
 }

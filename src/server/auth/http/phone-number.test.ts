@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { unicodeText } from '../../../../tests/support/fuzz/unicode-text.ts';
 import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
 import { AuthError } from './errors.ts';
-import { isInAllowedCountry, parsePhone } from './phone-number.ts';
+import { isInAllowedCountry, parsePhone } from './credentials.ts';
 
 test.each([
   ['+4915112345678', '4915112345678'],

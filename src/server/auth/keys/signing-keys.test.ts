@@ -6,8 +6,7 @@ import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createLog } from '#server/log.ts';
 import { createTestDatabase, type TestDatabase } from '../../../../tests/support/test-database.ts';
-import { parseKeyFile, writeKeyFile } from './key-file.ts';
-import { databaseKeySource, keySource, readKeys } from './key-source.ts';
+import { parseKeyFile, writeKeyFile, databaseKeySource, keySource, readKeys } from './key-file.ts';
 import { replaceKeyFile, replaceStoredKeys, rotateKeys } from './rotate-key.ts';
 import { loadSigningKeys, type SigningKeys } from './signing-keys.ts';
 

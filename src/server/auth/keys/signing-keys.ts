@@ -8,8 +8,7 @@ import type { Clock } from '#server/clock.ts';
 import type { Database } from '#server/database/database.ts';
 import { runAsServer } from '#server/load/request-context.ts';
 import type { Logger } from '#server/log.ts';
-import type { KeyFile, SigningAlgorithm, VerificationJwk } from './key-file.ts';
-import { keySource, readKeys } from './key-source.ts';
+import { keySource, readKeys, type KeyFile, type SigningAlgorithm, type VerificationJwk } from './key-file.ts';
 import { createKeysIfMissing } from './stored-keys.ts';
 
 /** How long a verifier may cache the published keys. */

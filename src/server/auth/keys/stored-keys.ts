@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import type { AsService, Database } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { Logger } from '#server/log.ts';
-import { fileKeySource, NoKeysError, parseKeys, type KeySource } from './key-source.ts';
+import { fileKeySource, NoKeysError, parseKeys, type KeySource } from './key-file.ts';
 
 /** Older releases generated this file and kept the keys in it, not in the database. */
 export const generatedKeyFile = (dataDir: string): string => join(dataDir, 'signing-key.json');

@@ -10,7 +10,7 @@ import { beginAddressChange, mailAddressChange } from '../codes/address-change.t
 import { mailIntervalMs, readMailRequest, type MailRequest } from '../codes/mail-codes.ts';
 import { consumeToken, deleteOneTimeTokens } from '../codes/one-time-tokens.ts';
 import type { RequireReauthentication } from '../codes/prove-identity.ts';
-import { issuePhoneCode } from '../codes/text-codes.ts';
+import { issuePhoneCode } from '../codes/contact.ts';
 import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';
 import {
@@ -19,11 +19,12 @@ import {
   checkPasswordFormat,
   mergeMetadata,
   parseEmail,
+  checkChannel,
+  parsePhone,
   type PasswordOwner,
 } from '../http/credentials.ts';
 import type { Device } from '../http/device.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
-import { checkChannel, parsePhone } from '../http/phone-number.ts';
 import { consumeRecipientBudget, sendText } from '../phone/send-text.ts';
 import {
   lacksSecondStep,

@@ -19,19 +19,25 @@ import {
   findUserByEmail,
   getAccount,
   listIdentities,
+  createAccountIfFree,
+  createAnonymousAccount,
   type Account,
   type UserRow,
 } from '../accounts/accounts.ts';
-import { createAccountIfFree, createAnonymousAccount } from '../accounts/create-account.ts';
-import { addressContact, findOrCreateAccount, numberContact, type Contact } from '../codes/contact.ts';
+import { addressContact, findOrCreateAccount, numberContact, issueSignInCode, type Contact } from '../codes/contact.ts';
 import { mailAccountExists, mailConfirmation, readMailRequest, type MailRequest } from '../codes/mail-codes.ts';
-import { issueSignInCode } from '../codes/text-codes.ts';
 import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';
-import { checkNewPassword, checkPasswordFormat, checkSignUpMetadata, parseEmail } from '../http/credentials.ts';
+import {
+  checkNewPassword,
+  checkPasswordFormat,
+  checkSignUpMetadata,
+  parseEmail,
+  checkChannel,
+  parsePhone,
+} from '../http/credentials.ts';
 import type { Device } from '../http/device.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
-import { checkChannel, parsePhone } from '../http/phone-number.ts';
 import { startPadding } from '../http/response-padding.ts';
 import { PHONE_APP_METADATA, phoneIdentityData } from '../phone/phone-accounts.ts';
 import { accountExistsText, consumeRecipientBudget, sendSignUpText } from '../phone/send-text.ts';

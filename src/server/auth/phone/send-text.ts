@@ -12,7 +12,7 @@ import { recordAuditEvent } from '../accounts/audit-log.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
 import type { Device } from '../http/device.ts';
 import { AuthError } from '../http/errors.ts';
-import { isInAllowedCountry } from '../http/phone-number.ts';
+import { isInAllowedCountry } from '../http/credentials.ts';
 import type { TextAsker, TextShare } from '../http/rate-limits.ts';
 import { startPadding } from '../http/response-padding.ts';
 import { deleteUnconfirmedAccount } from './phone-accounts.ts';

@@ -26,9 +26,14 @@ import { signInWithIdentity, type ExternalIdentity } from '../providers/external
 import { completeFlow, redirectToClient, redirectWithError } from '../providers/return-to-client.ts';
 import { deleteFlow, findFlow, issueAuthCode, lockFlowOfCode, type FlowRow } from '../sessions/flows.ts';
 import { parseIdpMetadata } from './idp-metadata.ts';
-import { inspectResponse, InvalidResponseError, type ExpectedResponse } from './inspect-response.ts';
+import {
+  inspectResponse,
+  InvalidResponseError,
+  readAssertion,
+  type ExpectedResponse,
+  type Assertion,
+} from './read-assertion.ts';
 import { parseXml } from './parse-xml.ts';
-import { readAssertion, type Assertion } from './read-assertion.ts';
 import { toIdentity } from './saml-identity.ts';
 import {
   acsUrlOf,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { failureOf } from '../../../../tests/support/saml-documents.ts';
-import { mapAttributes, parseAttributeMapping } from './attribute-mapping.ts';
+import { mapAttributes, parseAttributeMapping } from './sso-providers.ts';
 
 describe('an attribute mapping', () => {
   const attributes = new Map([

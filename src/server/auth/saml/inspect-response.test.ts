@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ASSERTION, EXPECTED, failureOf, NAMESPACES, SIGNATURE } from '../../../../tests/support/saml-documents.ts';
-import { inspectResponse } from './inspect-response.ts';
+import { inspectResponse } from './read-assertion.ts';
 
 describe('a response', () => {
   const RESPONSE = [

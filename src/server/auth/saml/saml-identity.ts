@@ -2,9 +2,8 @@
 import { parseEmail } from '../http/credentials.ts';
 import { AuthError } from '../http/errors.ts';
 import type { ExternalIdentity } from '../providers/external-identity.ts';
-import { mapAttributes, parseAttributeMapping } from './attribute-mapping.ts';
+import { mapAttributes, parseAttributeMapping, type SsoProvider } from './sso-providers.ts';
 import type { Assertion } from './read-assertion.ts';
-import type { SsoProvider } from './sso-providers.ts';
 
 const SUBJECT_ID = 'urn:oasis:names:tc:SAML:attribute:subject-id';
 const EMAIL_FORMAT = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress';

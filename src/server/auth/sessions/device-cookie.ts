@@ -25,7 +25,7 @@ import type { AppEnv } from '#server/http/app-env.ts';
 import { isCrossSiteRequest } from '#server/http/host-guard.ts';
 import type { UserRow } from '../accounts/accounts.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
-import { hmac } from '../keys/hmac.ts';
+import { hmac } from '../keys/sealed.ts';
 
 const COOKIE = 'hustle-forge-device';
 const PATH = '/auth/v1';

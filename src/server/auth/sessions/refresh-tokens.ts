@@ -24,7 +24,7 @@ import { prepareQuery } from '#server/database/prepared-query.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { Tables } from '#server/database/tables.ts';
 import { accountsQuery, isBanned, toAccount, type Account } from '../accounts/accounts.ts';
-import { hmac } from '../keys/hmac.ts';
+import { hmac } from '../keys/sealed.ts';
 
 const REUSE_WINDOW_MS = 10_000;
 const LOST_RESPONSE_WINDOW_MS = 48 * 3_600_000;

@@ -1,8 +1,7 @@
 /** Tests that a running server follows a rotation of its signing key, and that no user is signed out. */
 import { decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { writeKeyFile } from '#server/auth/keys/key-file.ts';
-import { databaseKeySource, readKeys } from '#server/auth/keys/key-source.ts';
+import { writeKeyFile, databaseKeySource, readKeys } from '#server/auth/keys/key-file.ts';
 import { replaceStoredKeys, rotateKeys } from '#server/auth/keys/rotate-key.ts';
 import { PASSWORD, tokenHashIn, startAuthWorld, type AuthWorld } from '../fixture.ts';
 

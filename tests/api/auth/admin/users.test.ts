@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { SignJWT, decodeJwt, importJWK } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAccessTokens } from '#server/auth/keys/access-tokens.ts';
-import { keySource, readKeys } from '#server/auth/keys/key-source.ts';
+import { keySource, readKeys } from '#server/auth/keys/key-file.ts';
 import { loadSigningKeys } from '#server/auth/keys/signing-keys.ts';
 import { createLog } from '#server/log.ts';
 import { waitUntilBlocked } from '../block-request.ts';
