@@ -109,7 +109,7 @@ export function AppRouter() {
   const isGuest = ready?.layout === LAYOUTS.guests;
   useEffect(() => {
     if (!isGuest) return;
-    // Whoever types will need the journal. Earlier it would delay the page itself.
+    // A visitor who types will need the journal. Loaded earlier, it would delay the page itself.
     const onInput = (): void => void loadJournal();
     addEventListener('input', onInput, { once: true });
     const stopPreload = preloadChunksWhenIdle([loadJournal, ...GUEST_VIEWS]);

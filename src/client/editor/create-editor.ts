@@ -195,7 +195,7 @@ function createSerialiser(): (document: Node) => string {
   /** ProseMirror serialises text and marks, because nesting marks is complex. */
   const textBlock = (node: Node): string => {
     const element = DOMSerializer.fromSchema(node.type.schema).serializeNode(node) as HTMLElement;
-    // The server stores neither controls, which a terminal can type, nor half a surrogate pair of a broken input method.
+    // The server strips control characters and lone surrogates, which a broken input method leaves.
     return withoutControls(element.outerHTML).toWellFormed();
   };
 

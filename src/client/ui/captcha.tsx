@@ -71,7 +71,6 @@ const NORMAL_WIDTH_PX = 303;
 
 type CaptchaDialogProps = { captcha: CaptchaSettings; onSolved: (token: string) => void; onClose: () => void };
 
-/** The overlay with the captcha's widget. */
 function CaptchaDialog({ captcha, onSolved, onClose }: CaptchaDialogProps) {
   const [attempt, setAttempt] = useState(1);
   return (

@@ -28,7 +28,7 @@ export function workdayCount(ranges: readonly TimeOff[], workdays: readonly numb
   return count;
 }
 
-/** The days of a range that the user has typed, or why it is none. */
+/** Why the typed days are no range of time off; null for a valid range. */
 export function checkTimeOff(first: Day, last: Day): 'ends-early' | 'too-long' | null {
   if (last < first) return 'ends-early';
   return daysBetween(first, last) < MAX_RANGE_DAYS ? null : 'too-long';

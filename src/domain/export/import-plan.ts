@@ -9,7 +9,6 @@ import type { JournalDay } from '../journals/assemble-days.ts';
 import { escapeHtml } from '../log/entry-html.ts';
 import type { ExportedEntry, Refusal } from './exported-entry.ts';
 
-/** The program of our own exports. */
 export const OWN_PROGRAM = 'Hustle Forge';
 
 /** More days are rejected. The limit is the days of more than a hundred years. */

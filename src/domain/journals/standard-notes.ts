@@ -13,7 +13,6 @@ import {
 } from './journal-reader.ts';
 import { lexicalToHtml, type RichText } from './markup.ts';
 
-/** A copy of an item. */
 const ITEM_COPY = /(?:^|\/)Items\/[^/]+\/[^/]+$/i;
 const isBackup = ({ path }: SourceFile): boolean => /\.(?:txt|json)$/i.test(path) && !ITEM_COPY.test(path);
 

@@ -141,7 +141,6 @@ export type Route = {
   handle: (context: Context<AppEnv>, deps: AuthDeps) => Promise<Response>;
 };
 
-/** A row of the table. */
 export function route<const P extends Policy>(
   address: `${Method} /${string}`,
   policy: P,

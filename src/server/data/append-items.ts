@@ -156,7 +156,7 @@ export async function appendItems(
   }
   throw dataError('PGRST000', { message: 'This day is changing too fast. Please try again' });
 
-  /** Null if another writer was faster: then the log or the key is another one now. */
+  /** Null if another writer has changed the log or used the key since it was read. */
   async function save([text, values]: [string, unknown[]]): Promise<{ revision: number; bytes: number } | null> {
     try {
       const { rows } = await user.statement<{ revision: number; bytes: number }>(text, values);

@@ -304,7 +304,7 @@ export class SharedTransaction extends DriverQuery implements Submittable {
   changes = '';
   readonly #resolve: (failure: SharedFailure | null) => void;
   readonly #queries: readonly RlsQuery[];
-  /** The query that PostgreSQL answers. */
+  /** The index of the query whose answer arrives next. */
   #at = 0;
 
   constructor(queries: readonly RlsQuery[]) {

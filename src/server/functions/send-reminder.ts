@@ -65,7 +65,7 @@ export function sendReminderNow(deps: SendNowDeps) {
     const day = currentDay(now, timeZone !== null && isTimeZone(timeZone) ? timeZone : null, dayEndsAt);
     const recipient = (await readContexts(service, [{ userId, day }], now)).get(userId);
     const isPushed = push !== null && recipient?.hasDevice === true;
-    // Whoever chose the devices alone gets no mail.
+    // A user who chose devices alone gets no mail.
     const email = mailer.isSetUp && (byMail || !isPushed) ? (recipient?.email ?? null) : null;
     if (!recipient || (email === null && !isPushed))
       throw mailer.isSetUp

@@ -99,7 +99,7 @@ export function inboundRoutes(deps: Deps): Hono<AppEnv> {
   return routes;
 }
 
-/** A mail, or why there is none. `done`: there is nothing to do. */
+/** A mail, or the reason why the request has none. `done`: nothing to do. */
 type Request = (InboundMail & { onTaken?: () => Promise<void> }) | 'unsigned' | 'unreadable' | 'done';
 
 function refuse(context: Context, status: 401 | 406 | 429 | 503): Response {

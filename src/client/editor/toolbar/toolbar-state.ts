@@ -2,7 +2,6 @@
 import type { Editor } from '@tiptap/core';
 import { TOUCH_BAR, type ToolbarAction } from './toolbar-actions.ts';
 
-/** Names of buttons. */
 export type ButtonNames = ReadonlySet<string>;
 
 export type ToolbarState = {

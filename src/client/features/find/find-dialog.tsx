@@ -198,7 +198,7 @@ export function FindDialog({ unsaved, onClose }: FindDialogProps) {
   );
 }
 
-/** Shorter than the time in which somebody who is about to click can see that the rows have changed. */
+/** A click within this time was aimed at the rows before they changed. */
 const SETTLE_MS = 300;
 
 /**

@@ -139,7 +139,6 @@ const USED_PROPERTY =
   /display|visibility|white-space|font-(?:weight|style|size)|text-(?:decoration|transform)|vertical-align|mso-(?:list|hide)/i;
 const SIMPLE_SELECTOR = /^[a-z][a-z0-9]*(?:\.[\w-]+)?$|^\.[\w-]+$/i;
 
-/** Without comments. */
 const withoutComments = (css: string): string =>
   css
     .split('/*')

@@ -54,7 +54,6 @@ export type IdentityOutcome =
   /** The caller starts a session or issues an auth code in the same transaction. */
   | { outcome: 'signed_in'; userId: string; change: 'none' | 'created' | 'linked' }
   | { outcome: 'signed_in'; userId: string; change: 'claimed'; claim: Claim }
-  /** Linked to `linkingUserId`. */
   | { outcome: 'linked'; userId: string }
   /** The address is unproven. The caller sends the confirmation mail of a sign-up and starts no session. */
   | { outcome: 'needs_verification'; user: UserRow }

@@ -115,7 +115,7 @@ const recordRevocation = ({ clock }: AuthDeps, transaction: AsService, { userId,
     details: { token_id: id },
   });
 
-/** Without a recent sign-in: whoever sees a token that is not theirs ends it at once. */
+/** Without a recent sign-in: an owner who sees a foreign token ends it at once. */
 export const removeToken: Endpoint<Given & { ids: { id: string } }> = async (
   context,
   deps,

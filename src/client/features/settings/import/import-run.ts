@@ -107,7 +107,6 @@ type Task = { entry: ImportEntry; list: 'added' | 'feedback' | 'replaced' | 'bot
 const willWrite = ({ verdict, day }: PlannedDay, choiceOf: (date: Day) => Choice): boolean =>
   verdict === 'new' || verdict === 'feedback' || (verdict === 'differs' && choiceOf(day.date) !== 'mine');
 
-/** The days that an import would write. */
 export const daysToWrite = (plan: ImportPlan, choiceOf: (date: Day) => Choice): Day[] =>
   plan.days.filter((one) => willWrite(one, choiceOf)).map(({ day }) => day.date);
 
