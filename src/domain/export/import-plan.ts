@@ -28,15 +28,18 @@ export type Choice = 'mine' | 'file' | 'both';
 const separatorOf = (program: string): string =>
   `<h3>${program === OWN_PROGRAM ? 'From the imported file' : `From ${escapeHtml(program)}`}</h3>`;
 
+/** An earlier import may have stored a no-break space as the character itself. */
+const wordsOf = (html: string): string => entryText(html).replaceAll('\u00A0', ' ');
+
 export function compareDays(imported: JournalDay, stored: ExistingDay | undefined, program: string): Verdict {
   if (!stored) return 'new';
   const isSame = imported.exact
     ? stored.content === imported.content
-    : entryText(stored.content) === entryText(imported.content);
+    : wordsOf(stored.content) === wordsOf(imported.content);
   if (isSame) return imported.coach && !stored.hasFeedback ? 'feedback' : 'same';
   // An earlier import has merged both versions already. The server may have written the HTML in another way.
   const merged = separatorOf(program) + imported.content;
-  return stored.content.endsWith(merged) || entryText(stored.content).endsWith(`\n${entryText(merged)}`)
+  return stored.content.endsWith(merged) || wordsOf(stored.content).endsWith(`\n${wordsOf(merged)}`)
     ? 'same'
     : 'differs';
 }

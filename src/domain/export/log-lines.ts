@@ -118,6 +118,9 @@ export function logLines(html: string): Line[] {
   return trimEmptyLines(lines);
 }
 
+/** The lines with their no-break spaces, which `entryText` reads as plain ones: a file that comes back keeps them. */
+export const exactLogLines = (html: string): Line[] => logLines(html.replaceAll('&nbsp;', '\u00A0'));
+
 /** Removes empty paragraphs at both ends and empty items at the end. */
 function trimEmptyLines(lines: readonly Line[]): Line[] {
   const first = lines.findIndex((line) => line.text !== '' || line.path.some(isItem));

@@ -112,6 +112,15 @@ export function isCleanLog(html: string): boolean {
   return open.length === 0;
 }
 
-/** Escapes text for the HTML of a log, so that `isCleanLog` accepts it. Removes NUL and replaces lone surrogates. */
+/**
+ * Escapes text for the HTML of a log, so that `isCleanLog` accepts it. Removes NUL and replaces lone surrogates. A no-break
+ * space becomes `&nbsp;`, as the editor writes it, so that search finds it as a space.
+ */
 export const escapeHtml = (text: string): string =>
-  text.replaceAll('\0', '').toWellFormed().replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  text
+    .replaceAll('\0', '')
+    .toWellFormed()
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('\u00A0', '&nbsp;');

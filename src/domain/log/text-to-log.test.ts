@@ -160,12 +160,12 @@ test.each([
 });
 
 test('keeps the indentation of an outline without markers', () => {
-  const nbsp = (count: number): string => '\u00A0'.repeat(count);
+  const nbsp = (count: number): string => '&nbsp;'.repeat(count);
   expect(convert('Launch\n  Design\n    Mockups\n  Build')).toBe(
     p('Launch', `${nbsp(2)}Design`, `${nbsp(4)}Mockups`, `${nbsp(2)}Build`),
   );
   expect(convert('  Launch\n\tDesign\n  Rest')).toBe(p('Launch', `${nbsp(2)}Design`, 'Rest'));
-  expect(convert(`Launch\n${nbsp(2)}Design\n\n${nbsp(2)}- item`)).toBe(
+  expect(convert('Launch\n\u00A0\u00A0Design\n\n\u00A0\u00A0- item')).toBe(
     p('Launch', `${nbsp(2)}Design`) + `<ul>${li('item')}</ul>`,
   );
 });

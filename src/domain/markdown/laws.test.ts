@@ -17,6 +17,9 @@ const read = (markdown: string): string => parseMarkdown(markdown, { softBreaks:
 const withoutCodeEnds = (log: string): string =>
   log.replace(/<pre>.*?<\/pre>/gs, (code) => code.replace(/[ \t]+(?=\n|<)/g, ''));
 
+/** With the no-break spaces that `entryText` reads as plain ones. */
+const shownText = (html: string): string => entryText(html.replaceAll('&nbsp;', '\u00A0'));
+
 describe('a log', () => {
   test.each([
     ['of the editor', editorLogs],
@@ -27,6 +30,7 @@ describe('a log', () => {
         const back = read(writeMarkdown(log));
         expect(isCleanLog(back), back).toBe(true);
         expect(entryText(back)).toBe(entryText(log));
+        expect(shownText(back)).toBe(shownText(log));
       }),
       { numRuns: isLong ? 100_000 : 1_000 },
     );

@@ -36,11 +36,11 @@ describe('a pasted note', () => {
     ['**a**\nb\nc', '<p><strong>a</strong></p><p>b</p><p>c</p>'],
     [
       '**x**\n\nserver:\n  port: 80\n  tls:\n    on: yes',
-      '<p><strong>x</strong></p><p>server:</p><p>\u00A0\u00A0port: 80</p><p>\u00A0\u00A0tls:</p><p>\u00A0\u00A0\u00A0\u00A0on: yes</p>',
+      '<p><strong>x</strong></p><p>server:</p><p>&nbsp;&nbsp;port: 80</p><p>&nbsp;&nbsp;tls:</p><p>&nbsp;&nbsp;&nbsp;&nbsp;on: yes</p>',
     ],
     [
       '- **x**\n\n  SELECT a\n    FROM t;',
-      '<ul><li><p><strong>x</strong></p><p>SELECT a<br>\u00A0\u00A0FROM t;</p></li></ul>',
+      '<ul><li><p><strong>x</strong></p><p>SELECT a<br>&nbsp;&nbsp;FROM t;</p></li></ul>',
     ],
     [
       '7) [[a]: https://x.y\n[a]: https://x.y',
@@ -104,7 +104,7 @@ describe('Markdown of other programs', () => {
     [
       'character references',
       '&copy; &euro; &#8364; &#x20AC; &nbsp;| &unknown; &amp;lt;',
-      '<p>© € € € \u00A0| &amp;unknown; &amp;lt;</p>',
+      '<p>© € € € &nbsp;| &amp;unknown; &amp;lt;</p>',
     ],
     ['closing signs of a heading', '## Done ##\n# C# #', '<h2>Done</h2><h1>C#</h1>'],
     ['underlined headings', 'One\n===\n\nTwo\n---\n\nx', '<h1>One</h1><h2>Two</h2><p>x</p>'],

@@ -3,8 +3,8 @@
  * `softBreaks: 'join'` and `topHeading: 2` reads it back with identical text.
  */
 import {
+  exactLogLines,
   isItem,
-  logLines,
   sharedDepth,
   type Block,
   type Container,
@@ -26,7 +26,7 @@ const BOUNDARY = '<!-- -->';
 /** A number below zero, or longer than the `start` of a list may be. */
 const UNCOUNTABLE = /^-\d|^\d{8}/;
 
-export const writeMarkdown = (content: string): string => new MarkdownWriter().write(logLines(content));
+export const writeMarkdown = (content: string): string => new MarkdownWriter().write(exactLogLines(content));
 
 class MarkdownWriter {
   readonly #output: string[] = [];

@@ -42,6 +42,17 @@ test.each(['Launch\n  Design\n    Mockups\n  Build', 'a\n\tb\n\t\tc\n\nservices:
   },
 );
 
+test.each(['<p>12&nbsp;000&nbsp;€</p>', '<p>a</p><ol><li><p>&nbsp;b&nbsp;</p></li></ol>', '<p>&nbsp;&nbsp;x: 1</p>'])(
+  'no-break spaces are in plain text and Markdown, and come back: %j',
+  (html) => {
+    for (const writer of [textWriter(), markdownWriter()]) {
+      const file = write(writer, [entryOf(DATE, html)]);
+      expect(file.match(/\u00A0|&#160;/g)).toHaveLength(html.match(/&nbsp;/g)!.length);
+      expect([...readDays(file)].map(contentOf)).toEqual([html]);
+    }
+  },
+);
+
 describe('plain text', () => {
   const written = (html: string): string => write(textWriter(), [entryOf(DATE, html)]);
 
@@ -237,7 +248,7 @@ describe('HTML', () => {
     );
     const rel = 'rel="noopener noreferrer nofollow"';
     expect(html).toContain(
-      `<li dir="auto"><p>see <a href="https://a.example/?x=1&amp;y=2" ${rel}>https://a.example/?x=1&amp;y=2</a>, "b\u00A0c"</p></li>`,
+      `<li dir="auto"><p>see <a href="https://a.example/?x=1&amp;y=2" ${rel}>https://a.example/?x=1&amp;y=2</a>, "b&nbsp;c"</p></li>`,
     );
     expect(html).toContain(
       `<p><a href="https://a.example/b" ${rel}>https://a.</a><strong><a href="https://a.example/b" ${rel}>example/b</a></strong></p><p><a href="mailto:c@d.example" ${rel}>c@d.example</a></p>`,
@@ -312,6 +323,9 @@ describe('JSON', () => {
   });
 });
 
+/** With the no-break spaces that `entryText` reads as plain ones. */
+const shownText = (html: string): string => entryText(html.replaceAll('&nbsp;', '\u00A0'));
+
 describe('for any log', () => {
   const FORMATS = {
     text: { writer: textWriter, read: readText },
@@ -331,6 +345,7 @@ describe('for any log', () => {
       const html = contentOf(one);
       expect(isCleanLog(html), html).toBe(true);
       expect(entryText(html)).toBe(entryText(entries[index]!.content));
+      expect(shownText(html)).toBe(shownText(entries[index]!.content));
     });
   };
 

@@ -16,7 +16,7 @@ import {
   type ParsedDay,
 } from '../exported-entry.ts';
 import { escapeHtml } from '../../log/entry-html.ts';
-import { isItem, logLines, sharedDepth, type Item } from '../log-lines.ts';
+import { exactLogLines, isItem, sharedDepth, type Item } from '../log-lines.ts';
 
 const MARKER = /^(?:(-?\d{1,8})\.|-)(?: (.*))?$/s;
 const RULE = new RegExp(`^${DASHES}{3,}\\s*$`);
@@ -37,7 +37,7 @@ export const textWriter = (): FormatWriter => ({
 function textLines(content: string): string[] {
   const output: string[] = [];
   let before: readonly Item[] = [];
-  for (const { path, text } of logLines(content)) {
+  for (const { path, text } of exactLogLines(content)) {
     const items = path.filter(isItem);
     const shared = sharedDepth(before, items);
     const startsItem = shared < items.length;
