@@ -107,12 +107,20 @@ export function isVisuallyHidden(style: Declarations): boolean {
   const clips = style.get('overflow')?.startsWith('hidden') === true;
   if (clips && ['height', 'max-height', 'width', 'max-width'].some((size) => isZero(style.get(size)))) return true;
   if (!isOutOfFlow(style.get('position'))) return false;
+  if (hasZeroFontSize(style) && isZero(style.get('width'))) return true;
   const isClipped =
     /^rect\((?:[01](?:px)?[\s,]*){4}\)$/.test(style.get('clip') ?? '') ||
     /^inset\((?:50|100)%/.test(style.get('clip-path') ?? '') ||
     (clips && style.get('width') === '1px' && style.get('height') === '1px');
   return isClipped || /^-\d{4,}/.test(style.get('left') ?? style.get('top') ?? '');
 }
+
+/** Text that other programs get instead of a gap: `Ann — Today` in a chat shows no dash. */
+export const isHiddenSeparator = (element: Element, style: Declarations): boolean =>
+  isVisuallyHidden(style) && /^\s*[^\p{L}\p{N}]{1,3}\s*$/u.test(element.textContent ?? '');
+
+export const hasItemsSideBySide = (style: Declarations): boolean =>
+  /^inline-(?:flex|grid)$/.test(style.get('display') ?? '');
 
 export const hasZeroFontSize = (style: Declarations): boolean | null => {
   const size = style.get('font-size');

@@ -266,10 +266,10 @@ describe('white space', () => {
 
   test('that indents a paragraph stays, and a single blank and that of an item do not', () => {
     expect(convert('<p>web:</p><p>&nbsp; &nbsp;image: nginx</p><p>&nbsp;x</p>')).toBe(
-      p('web:', '\u00A0\u00A0\u00A0image: nginx', 'x'),
+      p('web:', '&nbsp;&nbsp;&nbsp;image: nginx', 'x'),
     );
     expect(convert('<div style="white-space:pre">a:</div><div style="white-space:pre">  <b>b</b>: 1</div>')).toBe(
-      p('a:', '<strong>\u00A0\u00A0b</strong>: 1'),
+      p('a:', '<strong>&nbsp;&nbsp;b</strong>: 1'),
     );
     expect(convert('<ul><li>&nbsp;&nbsp;&nbsp;a</li></ul>')).toBe('<ul><li><p>a</p></li></ul>');
   });
@@ -320,6 +320,36 @@ describe('visible text', () => {
     ],
     ['capital letters', '<p style="text-transform: uppercase">ab</p>', p('AB')],
     ['a drawing', '<svg><title>x</title><text>a</text><text>b</text></svg>', p('a', 'b')],
+    [
+      'a shortened address, whose hidden ends take no space',
+      '<p>see <a href="https://www.a.example/long/path/index.html"><span style="font-size:0;display:inline-block;width:0px;height:0px;position:absolute">https://www.</span><span>a.example/long/pat</span><span style="font-size:0;width:0px;height:0px;position:absolute">h/index.html</span></a> now</p>',
+      p('see a.example/long/pat (https://www.a.example/long/path/index.html) now'),
+    ],
+    [
+      'the card of a link that the program draws',
+      '<p>See <a data-inline-card="" href="https://a.example/AB-1" data-card-data=""></a></p><a data-block-card href="https://a.example/AB-2"></a>',
+      p('See https://a.example/AB-1', 'https://a.example/AB-2'),
+    ],
+    [
+      'items side by side in a box within the line',
+      '<p>a <span style="display:inline-flex"><i>b</i><i>c</i></span> d</p>',
+      p('a <em>b</em> <em>c</em> d'),
+    ],
+    [
+      'a hidden sign that separates words',
+      '<h3>Ann<i style="position:absolute;opacity:0;width:0;display:inline-block"> — </i>9:15</h3>',
+      '<h3>Ann 9:15</h3>',
+    ],
+    [
+      'quotations, whose marks the browser draws',
+      '<p>She said <q>ship <q>now</q> </q>, then <q>go</q>.</p>',
+      p('She said “ship ‘now’ ”, then “go”.'),
+    ],
+    [
+      'Confluence, which draws dates, states and titles',
+      '<p>Due <span data-node-type="date" data-timestamp="1793664000000"></span>: <span data-node-type="status" data-text="DONE"></span> <span data-node-type="status">OPEN</span></p><div data-node-type="expand" data-title="More"><p>inside</p></div><div data-node-type="expand" data-title=""><p>x</p></div><span data-node-type="date" data-timestamp=""></span>',
+      p('Due Nov 3, 2026: DONE OPEN', 'More', 'inside', 'x'),
+    ],
     ['a reading', '<ruby>漢字<rp>（</rp><rt>かんじ</rt><rp>）</rp></ruby>', p('漢字(かんじ)')],
     [
       'fields as they are filled in',

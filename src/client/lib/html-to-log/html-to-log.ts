@@ -16,7 +16,9 @@ import {
   splitStyles,
   transformText,
   whiteSpaceOf,
+  hasItemsSideBySide,
   hasZeroFontSize,
+  isHiddenSeparator,
   isReplaced,
   isVisuallyHidden,
   type Declarations,
@@ -41,7 +43,7 @@ import {
 } from '#domain/log/log-builder.ts';
 import { isTooComplex, textAsHtml } from './complex-html.ts';
 import { checkboxOf, markerOf, levelOf } from './list-items.ts';
-import { isIcon, pictureText } from './pictures.ts';
+import { drawnText, isIcon, pictureText } from './pictures.ts';
 import { isFormulaScript, mathText, toScript, type Script } from './scripts.ts';
 import { codeText, TextLine, type WhiteSpace } from './text-line.ts';
 
@@ -181,7 +183,10 @@ class Converter {
     const display = this.displayOf(element, context.isBlockified);
     const math = this.formulas.get(element);
     if (math && math !== element) return this.addFormula(math, display, context);
-    if (display === 'none') return;
+    if (display === 'none') {
+      if (isHiddenSeparator(element, style)) this.line.add(' ', 'collapse', context.marks);
+      return;
+    }
     if (math) return this.addFormula(math, display, context);
     const inner = this.inherit(element, style, context);
     inner.isBlockified = display === 'flex' || (display === 'contents' && context.isBlockified);
@@ -203,6 +208,8 @@ class Converter {
         return this.walkDrawing(element, inner);
       case 'rt':
         return this.addReading(element, inner);
+      case 'q':
+        return this.walkQuotation(element, inner);
       case 'a':
         return this.walkLink(element, display, inner);
       case 'table':
@@ -217,7 +224,8 @@ class Converter {
     if (display === 'contents' || display === 'inline') this.walkContent(element, style, inner);
     else if (display === 'inline-block') {
       this.line.enterBox();
-      if (!isReplaced(element)) this.walkContent(element, style, inner);
+      if (hasItemsSideBySide(style)) this.walkItems(element, inner);
+      else if (!isReplaced(element)) this.walkContent(element, style, inner);
       this.line.leaveBox();
     } else {
       this.endBlock(outer);
@@ -232,9 +240,20 @@ class Converter {
     }
   }
 
+  /** The items of a row within the line, which gaps or margins separate. */
+  private walkItems(element: Element, context: Context): void {
+    for (const child of element.childNodes) {
+      this.line.add(' ', 'collapse', context.marks);
+      this.walk(child, context);
+    }
+  }
+
   private walkContent(element: Element, style: Declarations, context: Context): void {
     const isChecked = checkboxOf(element, style);
     if (isChecked !== null) this.addBox(isChecked, context);
+    const drawn = drawnText(element);
+    if (drawn !== null && !context.isInvisible) this.line.add(drawn, 'collapse', context.marks);
+    if (drawn !== null && element.localName === 'div') this.endBlock(context);
     this.walkChildren(element, context);
   }
 
@@ -367,6 +386,14 @@ class Converter {
     this.line.append(')', context.marks);
   }
 
+  /** The browser draws the marks of a quotation within a line. */
+  private walkQuotation(quotation: Element, context: Context): void {
+    const isInner = quotation.parentElement?.closest('q') !== null;
+    if (!context.isInvisible) this.line.add(isInner ? '‘' : '“', 'collapse', context.marks);
+    this.walkChildren(quotation, context);
+    if (!context.isInvisible) this.line.add(isInner ? '’' : '”', 'collapse', context.marks);
+  }
+
   /**
    * Logs store no links, so the address follows the link's text or replaces it. An address in code would change the
    * code.
@@ -377,6 +404,8 @@ class Converter {
     else if (display === 'inline-block') this.line.enterBox();
     const start = this.line.takePosition();
     const blocksBefore = this.blocks;
+    const drawn = drawnText(link);
+    if (drawn !== null && !context.isInvisible) this.line.add(drawn, 'collapse', context.marks);
     this.walkChildren(link, context);
     const href = link.getAttribute('href');
     // A raised link is the number of a footnote.

@@ -1,4 +1,4 @@
-/** Pictures that stand for text: emoji, and formulas with a description in TeX. */
+/** Text that HTML shows but does not hold as text: emoji, formulas with a description in TeX, and drawn elements. */
 
 const EMOJI = /\p{Extended_Pictographic}|\p{Regional_Indicator}|\u20E3/u;
 const isEmoji = (text: string): boolean => text.length <= 40 && EMOJI.test(text) && !/[\p{L}<>]/u.test(text);
@@ -50,4 +50,28 @@ const MAX_ICON_PX = 24;
 export function isIcon(picture: Element, widthStyle = ''): boolean {
   const width = picture.getAttribute('width') ?? widthStyle;
   return width !== '' && Number.parseFloat(width) <= MAX_ICON_PX && !width.includes('%');
+}
+
+const SHORT_DATE = new Intl.DateTimeFormat('en-US', {
+  day: 'numeric',
+  month: 'short',
+  timeZone: 'UTC',
+  year: 'numeric',
+});
+
+/** The text that Confluence and Jira keep in an attribute and draw themselves, such as a date or the card of a link. */
+export function drawnText(element: Element): string | null {
+  const kind = element.getAttribute('data-node-type');
+  const isCard = element.hasAttribute('data-inline-card') || element.hasAttribute('data-block-card');
+  if (kind === null && !isCard) return null;
+  const shown = (element.textContent ?? '').trim();
+  if (isCard) return shown === '' ? element.getAttribute('href') : null;
+  if (kind === 'expand' || kind === 'nestedExpand') {
+    const title = element.getAttribute('data-title') ?? '';
+    return title === '' || shown.startsWith(title) ? null : title;
+  }
+  if (shown !== '') return null;
+  if (kind === 'status') return element.getAttribute('data-text');
+  const time = Number(element.getAttribute('data-timestamp') || Number.NaN);
+  return kind === 'date' && Math.abs(time) < 8.64e15 ? SHORT_DATE.format(time) : null;
 }
