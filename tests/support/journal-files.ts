@@ -19,7 +19,7 @@ async function decode(file: SourceFile): Promise<string> {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(await file.read());
   } catch {
-    throw new UnreadableTextError(file.path);
+    throw new UnreadableTextError('notText');
   }
 }
 

@@ -27,6 +27,7 @@ export const SKIP_REASONS = {
   noDate: 'No date found.',
   ambiguousDate: 'Day and month cannot be told apart in this date.',
   notText: 'This is not a text file.',
+  encoding: 'In an old encoding that we don’t know. Save it as UTF-8.',
   broken: 'Damaged, cannot be read.',
   newerVersion: 'Exported by a newer version of Hustle Forge.',
   unknown: 'Not an export that we know.',
@@ -57,15 +58,21 @@ export type JournalEntry = {
 };
 
 export type ReadContext = {
-  /** The text of a file in whatever encoding it is. Throws an `UnreadableTextError` for a binary file. */
+  /** The text of a file in whatever encoding it is. Throws an `UnreadableTextError` if it is none, or unknown. */
   decode: (file: SourceFile) => Promise<string>;
   /** The user's IANA zone, for programs that store UTC instants without a zone. Never the machine's. */
   zone: string;
 };
 
-/** `decode` throws it: the bytes are no text. A reader reports the file as `notText`. */
+/** `decode` throws it. A reader reports the file with this reason. */
 export class UnreadableTextError extends Error {
   override name = 'UnreadableTextError';
+  readonly reason: 'notText' | 'encoding';
+
+  constructor(reason: 'notText' | 'encoding') {
+    super(reason);
+    this.reason = reason;
+  }
 }
 
 export type JournalReader = {
@@ -116,7 +123,7 @@ export async function* readEachFile(
     try {
       yield* readText(file, await context.decode(file));
     } catch (error) {
-      yield skip(file.path, error instanceof UnreadableTextError ? 'notText' : 'broken');
+      yield skip(file.path, error instanceof UnreadableTextError ? error.reason : 'broken');
     }
   }
 }

@@ -29,6 +29,23 @@ test.each([
   expect(decodeText(bytes)).toBe(/16 .E$/.test(name) ? WORDS.replaceAll(/[–“”]/g, '-') : WORDS);
 });
 
+test.each<[string, number[]]>([
+  ['Cyrillic', [0xcf, 0xf0, 0xe8, 0xe2, 0xe5, 0xf2, 0x20, 0xec, 0xe8, 0xf0]],
+  ['Greek', [0xca, 0xe1, 0xeb, 0xe7, 0xec, 0xdd, 0xf1, 0xe1]],
+  ['Chinese', [0xc4, 0xe3, 0xba, 0xc3, 0xca, 0xc0, 0xbd, 0xe7]],
+  ['Japanese', [0x93, 0xfa, 0x96, 0x7b, 0x8c, 0xea]],
+  ['Polish', [...utf8('Przysz'), 0xb3, 0x6f, 0x9c, 0xe6, ...utf8(' '), 0xbf]],
+  ['old Mac', [...utf8('f'), 0x9f, ...utf8('r M'), 0x9f, ...utf8('ller, sch'), 0x9a, ...utf8('n')]],
+])('refuses %s text in an encoding of its own', (_script, bytes) => {
+  expect(() => decodeText(bytesOf(utf8('# 2024-05-01\n'), bytes))).toThrow(new UnreadableTextError('encoding'));
+});
+
+test('decodes Cyrillic UTF-16 without a mark, of which few bytes are zero', () => {
+  const text = '# 2024-05-01\nСегодня готово: отчёт, письмо и звонок с заказчиком\n'.repeat(3);
+  expect(decodeText(bytesOf(utf16(text, true)))).toBe(text);
+  expect(decodeText(bytesOf(utf16(text, false)))).toBe(text);
+});
+
 test('leaves out the damaged bytes of UTF-8, and keeps a replacement character of the file', () => {
   const text = 'Größe – größer – am größten – größtmöglich '.repeat(3);
   expect(decodeText(bytesOf(utf8(text), [0xc3]))).toBe(text);
@@ -61,7 +78,13 @@ test('never makes a replacement character of any bytes that hold none', () => {
   fc.assert(
     fc.property(fc.uint8Array({ min: 1, maxLength: 60 }), (bytes) => {
       fc.pre(!new TextDecoder('latin1').decode(bytes).includes('\u00ef\u00bf\u00bd'));
-      expect(decodeText(bytes)).not.toContain('\uFFFD');
+      let text = '';
+      try {
+        text = decodeText(bytes);
+      } catch (error) {
+        expect(error).toEqual(new UnreadableTextError('encoding'));
+      }
+      expect(text).not.toContain('\uFFFD');
     }),
   );
 });

@@ -24,13 +24,14 @@ export const MAX_FILES = 50_000;
 export const MAX_CHOSEN_BYTES = 2_000_000_000;
 /** Of the members of zips that are read. Pictures are not read, so they don't count. */
 const MAX_UNPACKED_BYTES = 1024 ** 3;
-const MAX_NESTED_ZIPS = 40;
+const MAX_NESTED_ZIPS = 1_000;
 /** Deflate reaches 1,032 to 1; text rarely 20. Threat: a zip bomb fills the memory of the tab. */
 const MAX_RATIO = 200;
 /** Smaller members may have any ratio. */
 const MIN_RATIO_BYTES = 10 * 1024 ** 2;
 
-export const isZip = (path: string): boolean => /\.zip$/i.test(path);
+/** Backups of Bear and text packs are zips of text bundles. */
+export const isZip = (path: string): boolean => /\.(?:zip|bear2?bk|textpack)$/i.test(path);
 
 type OpenFiles = {
   /** Each zip is a group of its own, because the zips of several programs can be chosen at once. */
@@ -81,7 +82,7 @@ export async function openFiles(chosen: readonly ChosenFile[]): Promise<OpenFile
       continue;
     }
     // Several zips can have members of the same path.
-    const folder = chosen.length > 1 ? `${path.replace(/\.zip$/i, '')}/` : '';
+    const folder = chosen.length > 1 || /\.textpack$/i.test(path) ? `${path.replace(/\.zip$/i, '')}/` : '';
     const members = await openZip({ path, blob: file, folder, depth: 0 }, archive).catch((error: unknown) => {
       if (!(error instanceof UnopenedZipError)) throw error;
       archive.damage ??= error;
@@ -139,6 +140,7 @@ async function openZip({ path, blob, folder, depth }: OpenZip, archive: Archive)
       (isZip(entry.filename) && depth === 0 ? nested : files).push(file);
       if (files.length + nested.length > MAX_FILES) throw new ImportRefusedError(IMPORT_PROBLEMS.tooManyFiles);
     }
+    files.push(...nested.slice(MAX_NESTED_ZIPS));
     // Notion packs a large export as zips in a zip. Zips in these are not opened.
     for (const file of nested.slice(0, MAX_NESTED_ZIPS)) {
       const inner = new Blob([(await file.read()) as Uint8Array<ArrayBuffer>]);

@@ -74,6 +74,33 @@ describe('the chosen files', () => {
     expect(await refusalOf(fileOf('Export.zip', await zipOf({ 'outer.zip': deeper })))).toBeDefined();
   });
 
+  test('are read from backups of Bear and text packs, which are zips by another name', async () => {
+    const info = JSON.stringify({ 'net.shinyfrog.bear': { creationDate: '2024-05-01T10:00:00Z' } });
+    const backup = await zipOf({ 'Note.textbundle/text.md': '# Note\nin a backup', 'Note.textbundle/info.json': info });
+    const pack = await zipOf({ 'text.md': '# 2024-05-02\nin a pack', 'info.json': '{"version":2}' });
+    for (const chosen of [
+      [fileOf('a.bear2bk', backup), fileOf('b.textpack', pack)],
+      [fileOf('a.zip', await zipOf({ 'a.bear2bk': await bytesOf(backup), 'b.textpack': await bytesOf(pack) }))],
+    ]) {
+      const { entries } = await read(...chosen);
+      expect(entries.map(({ day, html }) => [day, html])).toEqual([
+        ['2024-05-01', '<h1>Note</h1><p>in a backup</p>'],
+        ['2024-05-02', '<p>in a pack</p>'],
+      ]);
+    }
+  });
+
+  test('are read from each of a hundred zips in a zip', async () => {
+    const parts = await Promise.all(
+      Array.from({ length: 100 }, async (_, at) => [
+        `${at}.zip`,
+        await bytesOf(await zipOf({ 'journal.json': jrnlOf(`part ${at}`) })),
+      ]),
+    );
+    const { entries } = await read(fileOf('all.zip', await zipOf(Object.fromEntries(parts))));
+    expect(entries).toHaveLength(100);
+  });
+
   test('may be zips of several programs, and those of no program are named', async () => {
     const keep = await zipOf({
       'Takeout/Keep/a.json': JSON.stringify({

@@ -179,15 +179,17 @@ function convert(item: JournalEntry): ReadEntry {
 const SAMPLE_BYTES = 4_096;
 /** A UTF-8 file with fewer damaged places than this part of its multibyte characters is still UTF-8. */
 const MAX_DAMAGED_PART = 0.1;
+/** Of the alphabets and their signs. Emoji and Chinese have larger ones. */
+const LAST_FIRST_BYTE = 0x27;
 
 /**
  * Decodes a text file of unknown encoding. Stores no replacement character (U+FFFD) that the file does not contain.
- * @throws UnreadableTextError for a binary file
+ * @throws UnreadableTextError for a binary file, and for text of another script in an encoding of its own
  */
 export function decodeText(bytes: Uint8Array): string {
   const label = utf16LabelOf(bytes);
   if (label !== null) return new TextDecoder(label).decode(bytes).replaceAll('\uFFFD', '');
-  if (bytes.includes(0)) throw new UnreadableTextError('a binary file');
+  if (bytes.includes(0)) throw new UnreadableTextError('notText');
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
@@ -198,19 +200,23 @@ export function decodeText(bytes: Uint8Array): string {
 /** The beginning of a file, whose last character may be cut. For `detect` only. */
 const decodeStart = (bytes: Uint8Array): string => new TextDecoder(utf16LabelOf(bytes) ?? 'utf-8').decode(bytes);
 
-/** By the byte order mark, or by the zeros that half of the bytes of Western text have. */
+/**
+ * By the byte order mark, or by the first bytes of the characters: all letters of a script share one, and blanks and digits
+ * have zero. Chinese needs the mark.
+ */
 function utf16LabelOf(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | null {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
   const sample = bytes.subarray(0, SAMPLE_BYTES);
   const zeros = [0, 0];
+  const high = [0, 0];
   sample.forEach((byte, index) => {
     if (byte === 0) zeros[index % 2]! += 1;
+    else if (byte > LAST_FIRST_BYTE) high[index % 2]! += 1;
   });
-  const [even, odd] = zeros as [number, number];
-  const most = sample.length / 4;
-  if (odd > most && even === 0) return 'utf-16le';
-  return even > most && odd === 0 ? 'utf-16be' : null;
+  const isFirst = (at: number): boolean =>
+    zeros[at]! > 0 && zeros[1 - at] === 0 && high[at]! <= (sample.length / 2) * MAX_DAMAGED_PART;
+  return isFirst(1) ? 'utf-16le' : isFirst(0) ? 'utf-16be' : null;
 }
 
 /** Windows-1252, or UTF-8 with a few damaged places, whose bytes are left out. */
@@ -224,5 +230,20 @@ function decodeDamaged(bytes: Uint8Array): string {
     else if (unit > 0x7f) multibyte += 1;
   }
   if (damaged <= multibyte * MAX_DAMAGED_PART) return text.replaceAll('\uFFFD', '');
-  return new TextDecoder('windows-1252').decode(bytes);
+  const western = new TextDecoder('windows-1252').decode(bytes);
+  if (!isWestern(western)) throw new UnreadableTextError('encoding');
+  return western;
+}
+
+/** Words of Cyrillic, Greek or Chinese bytes: letters outside ASCII side by side, which Western words seldom have. */
+const FOREIGN_WORD = /([^\0-\x7f])(?!\1+(?![^\0-\x7f]))[^\0-\x7f]{2,}/g;
+/** A capital or a sign within a word: bytes of Eastern Europe, or of an old Mac. */
+const FOREIGN_LETTER = /(?<=\p{Ll})[^\p{Ll}\p{P}\s\0-\x7f](?=\p{Ll})/gu;
+/** More of the letters outside ASCII show that these are no Western text. */
+const MAX_FOREIGN_PART = 0.15;
+
+function isWestern(text: string): boolean {
+  const special = text.match(/[^\0-\x7f]/g)?.length ?? 0;
+  const foreign = [...(text.match(FOREIGN_WORD) ?? []), ...(text.match(FOREIGN_LETTER) ?? [])].join('').length;
+  return foreign <= special * MAX_FOREIGN_PART;
 }
