@@ -42,7 +42,7 @@ describe('the JSON export of jrnl', () => {
       {
         ...common,
         day: '2024-01-08',
-        time: '19:00',
+        time: '19:00:00',
         title: 'Back to work.',
         body: { format: 'markdown', text: 'Two *calls*.' },
         source: 'j/journal.json, entry 1',
@@ -63,6 +63,25 @@ describe('the JSON export of jrnl', () => {
     ]);
   });
 
+  test.each([
+    ['2024/05/01', '09:15', '2024-05-01', '09:15:00'],
+    ['01.05.2024', '9:15 PM', '2024-05-01', '21:15:00'],
+    ['31/05/2024', '21.15', '2024-05-31', null],
+    ['05/31/2024', '09:15:30 AM', '2024-05-31', '09:15:30'],
+    ['Wed 01 May 2024', '', '2024-05-01', null],
+  ])('reads the date %j and the time %j of another configuration', async (date, time, day, read) => {
+    const { entries } = await readFiles(jrnl, sourceFiles({ 'a.json': exportOf({ title: 'A', date, time }) }));
+    expect(entries).toMatchObject([{ day, time: read }]);
+  });
+
+  test('chooses the order of day and month by all entries', async () => {
+    const text = exportOf({ title: 'A', date: '05/06/2024' }, { title: 'B', date: '14/06/2024' });
+    const { entries } = await readFiles(jrnl, sourceFiles({ 'a.json': text }));
+    expect(entries.map(({ day }) => day)).toEqual(['2024-06-05', '2024-06-14']);
+    const alone = await readFiles(jrnl, sourceFiles({ 'a.json': exportOf({ title: 'A', date: '05/06/2024' }) }));
+    expect(alone.skipped).toMatchObject([{ reason: 'ambiguousDate' }]);
+  });
+
   test('reports a damaged file', async () => {
     const { entries, skipped } = await readFiles(jrnl, sourceFiles({ 'journal.json': '{"tags":{},"entries":[{' }));
     expect(entries).toEqual([]);
@@ -76,6 +95,7 @@ describe('a journal of jrnl', () => {
   test.each([
     ['[2019-07-18 14:23] The first entry', '2019-07-18', '14:23:00', 'The first entry'],
     ['[2019-07-18 02:23:04 PM] * The first entry', '2019-07-18', '14:23:04', 'The first entry'],
+    ['[Thu 18 Jul 2019 02:23:00 PM CEST] The first entry', '2019-07-18', '14:23:00', 'The first entry'],
     ['2019-07-18 14:23 The first entry *', '2019-07-18', '14:23:00', 'The first entry'],
     ['18.07.2019 14:23 The first entry', '2019-07-18', '14:23:00', 'The first entry'],
     ['[18 July 2019 14:23] He said "[this] is it"', '2019-07-18', '14:23:00', 'He said "[this] is it"'],

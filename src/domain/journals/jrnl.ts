@@ -2,7 +2,6 @@
  * jrnl: the JSON export (`{ "tags", "entries": [{ "title", "body", "date", "time" }] }`), the YAML export (a file per
  * entry), and the journal itself or its text export (`[2024-01-08 19:00] Title`), in one file or a file per day.
  */
-import { isDay } from '../day/day.ts';
 import { normalizeText } from '../log/text-to-log.ts';
 import { fieldsOf, listOf, stringOf, titleOf } from './json-fields.ts';
 import {
@@ -52,25 +51,32 @@ export const jrnl: JournalReader = {
 function* readJson({ path }: SourceFile, text: string): Generator<JournalEntry | Skipped> {
   const { entries } = fieldsOf(JSON.parse(text));
   if (!Array.isArray(entries)) yield skip(path, 'broken');
-  for (const [index, entry] of listOf(entries).entries()) yield readEntry(entry, `${path}, entry ${index + 1}`);
-}
-
-/** Both formats that jrnl's configuration commonly has for the time of day. */
-const TIME = /^\d{2}:\d{2}(?::\d{2})?$/;
-
-function readEntry(entry: unknown, source: string): JournalEntry | Skipped {
-  const { date, time, title, body } = fieldsOf(entry);
-  if (typeof date !== 'string') return skip(source, 'noDate');
-  if (!isDay(date)) return skip(source, 'invalidDate');
-  return {
-    kind: 'entry',
-    day: date,
-    time: typeof time === 'string' && TIME.test(time) ? time : null,
-    title: titleOf(title),
-    body: { format: 'markdown', text: stringOf(body) },
-    source,
-    pictures: 0,
-  };
+  const found = listOf(entries).map((entry) => {
+    const fields = fieldsOf(entry);
+    return {
+      fields,
+      date: findDate(`${stringOf(fields['date'])} ${stringOf(fields['time'])}`),
+    };
+  });
+  const dates = found.map(({ date }) => date).filter((date) => date !== null);
+  const days = resolveDates(dates, true);
+  let at = 0;
+  for (const [index, { fields, date }] of found.entries()) {
+    const source = `${path}, entry ${index + 1}`;
+    const resolved = date ? days[at++]! : null;
+    if (!date || !resolved) yield skip(source, stringOf(fields['date']) === '' ? 'noDate' : 'invalidDate');
+    else if ('reason' in resolved) yield skip(source, resolved.reason);
+    else
+      yield {
+        kind: 'entry',
+        day: resolved.day,
+        time: date.time,
+        title: titleOf(fields['title']),
+        body: { format: 'markdown', text: stringOf(fields['body']) },
+        source,
+        pictures: 0,
+      };
+  }
 }
 
 const isEncrypted = (text: string): boolean => /^\s*(?:gAAAAA[\w-]{20}|[\w+/-]{60,}={0,2}\s*$)/.test(text);
@@ -85,7 +91,8 @@ function entryHead(line: string): Head | null {
     ) ?? [];
   const text = inBrackets ?? bare;
   const date = text === undefined ? null : findDate(text);
-  if (!date || date.rest !== '' || !date.isFirst) return null;
+  // `%Z` in the configuration writes the zone's letters, which no other program could resolve.
+  if (!date || !/^(?:[A-Z]{2,5})?$/.test(date.rest) || !date.isFirst) return null;
   // A star marks an entry.
   return { date, title: rest.replace(/^\*\s|\s\*$/, '').trim() };
 }

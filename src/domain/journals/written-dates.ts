@@ -24,7 +24,7 @@ export type WrittenDate = {
 export type DateContext = { year?: string | undefined; month?: string | undefined };
 
 const LOCALES =
-  'en de fr es pt it nl da sv nb fi is pl cs sk hu ro ru uk bg hr sl sr-Latn sr et lv lt tr el ca eu id ms sw af sq';
+  'en de fr es pt it nl da sv nb fi is pl cs sk hu ro ru uk bg hr sl sr-Latn sr et lv lt tr el ca eu id ms sw af sq ar he hi';
 
 type Names = {
   months: ReadonlyMap<string, ReadonlySet<number>>;
@@ -89,7 +89,10 @@ const PATTERNS: readonly RegExp[] = [
   new RegExp(String.raw`(?<!\p{L})(?<name>${WORD})\.?${OF}(?<day>\d{1,2})(?:st|nd|rd|th)?[\s,._/-]{1,3}${YEAR}`, 'u'),
   new RegExp(String.raw`(?<!\d)${YEAR}[\s,._/-]{1,3}(?<name>${WORD})\.?[\s,._/-]{1,2}(?<day>\d{1,2})(?!\d)\.?`, 'u'),
   /(?<!\d[.,/-]?)(?<one>\d{1,2})(?<gap>[-_/.]|\. ?)(?<two>\d{1,2})\k<gap>(?<year>\d{4})(?!\d|[./-]\d)/u,
-  /^(?<one>\d{1,2})(?<gap>[-_/.])(?<two>\d{1,2})\k<gap>(?<short>\d{2})$/u,
+  new RegExp(
+    String.raw`(?<=^(?:${WORD}[.,]?\s+)?)(?<one>\d{1,2})(?<gap>[-_/.])(?<two>\d{1,2})\k<gap>(?<short>\d{2})$`,
+    'u',
+  ),
 ];
 /** Only where the year is known from the place: `May 1`, `1 May`. */
 const PATTERNS_WITHOUT_YEAR: readonly RegExp[] = [
@@ -116,6 +119,10 @@ function timeAfter(text: string, isCompact: boolean): { time: string; length: nu
   return { time: `${pad(String(hour))}:${minute}:${second}`, length: match[0].length };
 }
 
+/** Hebrew writes "in" as a letter before the month. */
+const monthsNamed = (name: string): ReadonlySet<number> | undefined =>
+  knownNames().months.get(nameKey(name)) ?? knownNames().months.get(nameKey(name.replace(/^ב/, '')));
+
 type Groups = Readonly<Record<string, string | undefined>>;
 
 function readingsOf(groups: Groups, context: DateContext): Map<Order, Day> | null {
@@ -126,7 +133,7 @@ function readingsOf(groups: Groups, context: DateContext): Map<Order, Day> | nul
   };
   const { day = '', name, month, one, two, short, year = context.year } = groups;
   if (name !== undefined) {
-    const [first, later] = knownNames().months.get(nameKey(name)) ?? [];
+    const [first, later] = monthsNamed(name) ?? [];
     if (first === undefined || year === undefined) return null;
     add('certain', year, first, day);
     if (later !== undefined) add('later-month', year, later, day);
@@ -164,9 +171,20 @@ const dayOfWeek = (day: Day): number => new Date(`${day}T00:00:00Z`).getUTCDay()
 /** A longer text is no heading and no name. Bounds the time of the patterns above. */
 const MAX_LENGTH = 500;
 
+/** The zeros of Arabic, Persian, Devanagari and full-width digits. */
+const ZEROS = [0x6_60, 0x6_f0, 0x9_66, 0xff_10];
+const asciiDigit = (digit: string): string => {
+  const point = digit.codePointAt(0)!;
+  return String(point - ZEROS.findLast((zero) => zero <= point)!);
+};
+
 /** The first date in a heading, a line or a name, or null. */
 export function findDate(text: string, context: DateContext = {}): WrittenDate | null {
-  const source = text.slice(0, MAX_LENGTH).normalize('NFC').trim();
+  const source = text
+    .slice(0, MAX_LENGTH)
+    .normalize('NFC')
+    .replace(/[٠-٩۰-۹०-९０-９]/gu, asciiDigit)
+    .trim();
   for (const pattern of context.year === undefined ? PATTERNS : [...PATTERNS, ...PATTERNS_WITHOUT_YEAR]) {
     const match = pattern.exec(source);
     const readings = match?.groups ? readingsOf(match.groups, context) : null;
@@ -183,6 +201,8 @@ export function findDate(text: string, context: DateContext = {}): WrittenDate |
     const weekdays = before.weekdays ?? behind.weekdays;
     const matching = [...readings].filter(([, day]) => weekdays?.has(dayOfWeek(day)));
     const lead = trimEdges(before.rest);
+    // `release 05-04-24` is a name.
+    if (match.groups['short'] !== undefined && lead !== '') continue;
     return {
       readings: matching.length > 0 ? new Map(matching) : readings,
       time: time?.time ?? (behind.weekdays ? (timeAfter(behind.rest, false)?.time ?? null) : null),
