@@ -1,6 +1,7 @@
 /** Writes entries as each program exports them, for the laws of the readers and of the import. */
 import fc from 'fast-check';
 import { appleJournal } from '#domain/journals/apple-journal.ts';
+import { csvTable } from '#domain/journals/csv-table.ts';
 import { dailyTxt } from '#domain/journals/dailytxt.ts';
 import { dayOne } from '#domain/journals/day-one.ts';
 import { diarium } from '#domain/journals/diarium.ts';
@@ -17,6 +18,7 @@ import { memos } from '#domain/journals/memos.ts';
 import { miniDiary } from '#domain/journals/mini-diary.ts';
 import { notion } from '#domain/journals/notion.ts';
 import { redNotebook } from '#domain/journals/rednotebook.ts';
+import { roam } from '#domain/journals/roam.ts';
 import { simplenote } from '#domain/journals/simplenote.ts';
 import { standardNotes } from '#domain/journals/standard-notes.ts';
 import { storyPad } from '#domain/journals/storypad.ts';
@@ -75,7 +77,7 @@ const perEntry = (entries: readonly Written[], write: (entry: Written, index: nu
   Object.fromEntries(entries.map(write));
 
 const MONTH_NAMES = 'January February March April May June July August September October November December'.split(' ');
-const inEnglish = ({ day, time }: Written): string => {
+const inEnglish = ({ day, time }: Pick<Written, 'day' | 'time'>): string => {
   const [year, month, date] = day.split('-').map(Number) as [number, number, number];
   const hour = Number(time.slice(0, 2));
   return `${MONTH_NAMES[month - 1]} ${date}, ${year} at ${hour % 12 || 12}${time.slice(2)} ${hour < 12 ? 'AM' : 'PM'} PST`;
@@ -128,11 +130,27 @@ export const PROGRAMS: Record<string, Program> = {
     reader: jrnl,
     keepsZone: true,
     keepsTitle: true,
-    timeOf: minutes,
+    timeOf: (time) => `${minutes(time)}:00`,
     write: (entries) => ({
       'journal.json': JSON.stringify({
         tags: { '@work': 2 },
         entries: entries.map(({ day, time, title, text }) => ({ title, body: text, date: day, time: minutes(time) })),
+      }),
+    }),
+  },
+  'jrnl, JSON with slashes': {
+    reader: jrnl,
+    keepsZone: true,
+    keepsTitle: true,
+    write: (entries) => ({
+      'journal.json': JSON.stringify({
+        tags: {},
+        entries: entries.map(({ day, time, title, text }) => ({
+          title,
+          body: text,
+          date: day.replaceAll('-', '/'),
+          time: inEnglish({ day, time }).replace(/^.* at | PST$/g, ''),
+        })),
       }),
     }),
   },
@@ -142,6 +160,42 @@ export const PROGRAMS: Record<string, Program> = {
     keepsTitle: true,
     write: (entries) => ({
       'journal.txt': entries.map(({ day, time, title, text }) => `[${day} ${time}] ${title}\n${text}\n\n`).join(''),
+    }),
+  },
+  'CSV table': {
+    reader: csvTable,
+    keepsZone: true,
+    keepsTitle: true,
+    timeOf: (time) => `${minutes(time)}:00`,
+    write: (entries) => ({
+      'export.csv': [
+        'full_date,date,weekday,time,mood,activities,note_title,note',
+        ...entries.map(
+          ({ day, time, title, text }) =>
+            `${day},${dateOf(day).slice(0, -5)},x,${minutes(time)},good,"a | b","${title}","${text}"`,
+        ),
+      ].join('\n'),
+    }),
+  },
+  'Roam Research': {
+    reader: roam,
+    keepsZone: true,
+    timeOf: () => null,
+    write: (entries) => ({
+      'graph.json': JSON.stringify(
+        entries.map(({ day, title, text }) => ({
+          title: dateOf(day),
+          children: [{ string: title, uid: 'a', children: [{ string: text, uid: 'b' }] }],
+        })),
+      ),
+    }),
+  },
+  'Org mode': {
+    reader: markdownFiles,
+    keepsZone: true,
+    timeOf: () => null,
+    write: (entries) => ({
+      'journal.org': entries.map(({ day, title, text }) => `* ${day}\n** ${title}\n${text}\n`).join(''),
     }),
   },
   Journey: {

@@ -7,6 +7,7 @@ export const EXPORT_GUIDES: readonly (readonly [program: string, steps: string])
   ['Bear', 'Export notes as Markdown or text bundles'],
   ['DailyTxT', 'The decrypted months (2024/05.json), or the HTML export'],
   ['Day One', 'Export as JSON or plain text: the zip'],
+  ['Daylio', 'Export entries as CSV'],
   ['Diarium', 'Export as JSON, text or HTML: the zip'],
   ['Diaro', 'A backup without encryption: the zip'],
   ['Evernote', 'Export notes as ENEX'],
@@ -19,10 +20,13 @@ export const EXPORT_GUIDES: readonly (readonly [program: string, steps: string])
   ['Mini Diary', 'Export as JSON'],
   ['Notion', 'Export as Markdown & CSV, or as HTML: the zip'],
   ['Obsidian', 'The folder of your daily notes'],
+  ['Org mode', 'The date tree, or the files of its days'],
   ['RedNotebook', 'The folder with its monthly files'],
+  ['Roam Research', 'Export all as JSON: the zip'],
   ['Simplenote', 'Export notes: the zip'],
   ['Standard Notes', 'A decrypted backup'],
   ['StoryPad', 'A backup as JSON, or the text export'],
+  ['Any table', 'A CSV with a column of dates and one of texts'],
   ['Any text', 'A line such as # 2024-05-01 above each day, or one file a day, named 2024-05-01.md'],
 ];
 
@@ -54,15 +58,15 @@ const KINDS: readonly (readonly [extensions: RegExp, text: string])[] = [
   ],
   [/\.(?:exb|reminderdb)$/i, 'This looks like a database of Evernote. In Evernote, export your notes as ENEX.'],
   [/\.(?:one|onepkg)$/i, `This looks like a notebook of OneNote. ${DATED}`],
-  [
-    /\.daylio$/i,
-    'This looks like a backup of Daylio, which we cannot read. Copy its notes to a text file with a line such as # 2024-05-01 above each day.',
-  ],
+  [/\.daylio$/i, 'This looks like a backup of Daylio. In Daylio, export your entries as CSV.'],
   [/\.(?:diary|diarium)$/i, 'This looks like a backup of Diarium. In Diarium, export your entries as JSON or text.'],
   [/\.(?:sqlite3?|db|realm|sdf|mdb)$/i, `This looks like a database. ${OTHER_FORMAT}`],
   [/\.pdf$/i, `A PDF holds pages, not days. ${OTHER_FORMAT}`],
   [/\.(?:docx?|odt|rtf|pages)$/i, `This looks like a word processor’s document. ${DATED}`],
-  [/\.(?:xlsx?|ods|csv|tsv|numbers)$/i, `This looks like a table. ${DATED}`],
+  [
+    /\.(?:xlsx?|ods|csv|tsv|numbers)$/i,
+    'This looks like a table. Save it as CSV with a column named Date and one named Text.',
+  ],
   [
     /\.(?:7z|rar|tar|gz|tgz|bz2|xz|zst)$/i,
     'This archive cannot be opened here. Unpack it and choose the folder, or pack it as a zip.',
@@ -91,7 +95,11 @@ export async function describeUnknownFiles(
   if (isOne && MEDIA.test(first.path))
     return 'This is a picture or a recording. Logs are text, so there is nothing to import.';
   for (const [extensions, text] of KINDS) if (visible.every(({ path }) => extensions.test(path))) return text;
-  if (isOne && /^\s*[{[]/.test(start) && !isJson(await decode(first).catch(() => '')))
+  if (
+    isOne &&
+    (/^\s*[{[]\s*["{[\]}]/.test(start) || /\.json$/i.test(first.path)) &&
+    !isJson(await decode(first).catch(() => ''))
+  )
     return 'This file is damaged: its JSON cannot be read. Export it again.';
   if (visible.some(({ path }) => /\.(?:md|markdown|txt|text)$/i.test(path)))
     return 'We found text, but no dates. Put a line such as # 2024-05-01 above each day, or name each file by its day, such as 2024-05-01.md.';

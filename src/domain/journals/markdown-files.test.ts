@@ -140,6 +140,15 @@ describe('a file with dated headings', () => {
     ]);
   });
 
+  test('may name the date of each entry in a line', async () => {
+    const text = 'Date:    2024-05-01\nWords:   3\n\nI wrote words\n\nDate: 2024-05-02\nmore\n';
+    const { entries } = await readFiles(markdownFiles, sourceFiles({ 'words.txt': text }));
+    expect(entries.map((entry) => [entry.day, entry.body.text])).toEqual([
+      ['2024-05-01', 'Words:   3\n\nI wrote words'],
+      ['2024-05-02', 'more'],
+    ]);
+  });
+
   test('keeps deeper headings, code and sentences with dates in the day', async () => {
     const body = '## 2024-04-01 deploy\ntext\n```\n# 2024-03-01\n```\n2024-02-01 was earlier';
     expect(await sections(`# 2024-05-01\n${body}`)).toEqual([['2024-05-01', null, body]]);

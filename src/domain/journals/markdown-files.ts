@@ -1,6 +1,7 @@
 /**
- * Markdown and text files that are named by day (Obsidian's daily notes, Logseq's journals without their graph), dated
- * in front matter, or that contain dates as headings; and Bear's text bundles. Days are civil dates as they stand.
+ * Markdown, Org mode and text files that are named by day (Obsidian's daily notes, Logseq's journals without their
+ * graph), dated in front matter, or that contain dates as headings; and Bear's text bundles. Days are civil dates as they
+ * stand.
  */
 import { isDay } from '../day/day.ts';
 import { splitFrontMatter, textProperty } from './front-matter.ts';
@@ -16,6 +17,7 @@ import {
   readEachFile,
   skip,
 } from './journal-reader.ts';
+import { markdownOfOrg } from './org-mode.ts';
 import { plainMarkdown } from './plain-markdown.ts';
 import { parseTimestamp, type LocalTime } from './json-fields.ts';
 import {
@@ -27,7 +29,9 @@ import {
   type WrittenDate,
 } from './written-dates.ts';
 
-const TEXT_FILE = /\.(?:md|markdown|mdown|txt|text)$/i;
+const TEXT_FILE = /\.(?:md|markdown|mdown|txt|text|org)$|(?:^|\/)\d{8}$/i;
+/** org-journal names a day's file by eight digits alone. */
+const isOrg = ({ path }: SourceFile): boolean => /(?:\.org|(?:^|\/)\d{8})$/i.test(path);
 const BUNDLE = /(?:^|\/)([^/]+)\.(?:textbundle|textpack)\/text\.\w+$/i;
 
 const isText = (file: SourceFile): boolean => TEXT_FILE.test(file.path) && !isHidden(file);
@@ -76,7 +80,7 @@ export const markdownFiles: JournalReader = {
     if (named > 0) return named * 3 >= texts.length ? 0.6 : 0.4;
     if (texts.some(({ path }) => BUNDLE.test(path))) return 0.6;
     for (const file of texts.slice(0, MAX_PEEKS)) {
-      const { properties, body } = splitFrontMatter(await peek(file));
+      const { properties, body } = splitFrontMatter(asMarkdown(file, await peek(file)));
       if (dateOfProperties(properties, 'UTC') || splitAtDates(body, contextOfFile(file)).sections.length > 0)
         return 0.3;
     }
@@ -95,12 +99,20 @@ export const markdownFiles: JournalReader = {
     const bundles = await readBundles(files, context);
     yield* readEachFile(texts, context, (file, text) =>
       readFile(
-        { file, text, date: inName.get(file), day: days.get(file), bundle: bundles.get(folderOf(file)) },
+        {
+          file,
+          text: asMarkdown(file, text),
+          date: inName.get(file),
+          day: days.get(file),
+          bundle: bundles.get(folderOf(file)),
+        },
         context,
       ),
     );
   },
 };
+
+const asMarkdown = (file: SourceFile, text: string): string => (isOrg(file) ? markdownOfOrg(text) : text);
 
 const contextOfFile = (file: SourceFile): DateContext => findContext(nameOf(file), contextOf(file)) ?? contextOf(file);
 
@@ -254,6 +266,9 @@ const FENCE = /^[\s>]*(?:[-*+] )?(`{3,}|~{3,})/;
 /** Lines that are longer are sentences, and not looked at. */
 const MAX_HEADING = 200;
 
+/** `Date: 2024-05-01` above an entry. */
+const DATE_LABEL = /^(?:date|datum|fecha|data|dato|дата|日付|日期)[ \t]*[:：][ \t]*/i;
+
 /** `level`: 1 to 6 for Markdown's headings, 7 for a bold line, 8 for a line that is nothing but a date. */
 function headingAt(lines: readonly string[], at: number): Heading | null {
   const line = lines[at]!;
@@ -265,7 +280,7 @@ function headingAt(lines: readonly string[], at: number): Heading | null {
   if (isAfterBlank && /^(?:={2,}|-{2,})$/.test(below) && /^ {0,3}[^\s>*+-]/.test(line))
     return { text: line, level: below.startsWith('=') ? 1 : 2, lines: 2 };
   const bold = /^(\*\*|__)(.+)\1:?\s*$/.exec(line);
-  return bold ? { text: bold[2]!, level: 7, lines: 1 } : { text: line, level: 8, lines: 1 };
+  return bold ? { text: bold[2]!, level: 7, lines: 1 } : { text: line.replace(DATE_LABEL, ''), level: 8, lines: 1 };
 }
 
 /** The year or month of a heading. `1. Mai 2024` is a day, `05 - May` below a year the fifth month. */

@@ -139,6 +139,7 @@ const BLOCK_ID = /(?:^|[ \t]+)\^(?=[\w-]*[A-Za-z]|\d{6})[A-Za-z0-9-]{3,}[ \t]*$/
 
 function convertVault(text: string): string {
   return text
+    .replace(/\{\{\s*(?:\[\[)?(TODO|DONE)(?:\]\])?\s*\}\}/g, (_, word: string) => (word === 'DONE' ? '[x]' : '[ ]'))
     .replace(/\[\[([^[\]\n]+)\]\]/g, (_, target: string) => wikiText(target))
     .replace(BLOCK_ID, LEFT_OUT)
     .replace(/^([ \t]*(?:>[ \t]*)+)\[!([\w-]+)[^\]\n]*\][+-]?[ \t]*(.*)$/gm, (_, quote: string, _kind, title: string) =>

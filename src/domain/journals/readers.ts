@@ -1,6 +1,7 @@
 /** The readers of all programs, and which of them reads which of the chosen files. The order has no meaning. */
 import { type JournalReader, type SourceFile, fileKind, isHidden, isMedia } from './journal-reader.ts';
 import { appleJournal } from './apple-journal.ts';
+import { csvTable } from './csv-table.ts';
 import { dailyTxt } from './dailytxt.ts';
 import { dayOne } from './day-one.ts';
 import { diarium } from './diarium.ts';
@@ -17,12 +18,14 @@ import { miniDiary } from './mini-diary.ts';
 import { notion } from './notion.ts';
 import { ownExport } from './own-export.ts';
 import { redNotebook } from './rednotebook.ts';
+import { roam } from './roam.ts';
 import { simplenote } from './simplenote.ts';
 import { standardNotes } from './standard-notes.ts';
 import { storyPad } from './storypad.ts';
 
 const READERS: readonly JournalReader[] = [
   appleJournal,
+  csvTable,
   dailyTxt,
   dayOne,
   diarium,
@@ -39,6 +42,7 @@ const READERS: readonly JournalReader[] = [
   notion,
   ownExport,
   redNotebook,
+  roam,
   simplenote,
   standardNotes,
   storyPad,

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { detectProgram, readFiles, sourceFiles } from '../../../tests/support/journal-files.ts';
+import { csvTable } from './csv-table.ts';
+
+const read = (text: string, path = 'a.csv') => readFiles(csvTable, sourceFiles({ [path]: text }));
+
+const DAYLIO = `\uFEFFfull_date,date,weekday,time,mood,activities,note_title,note
+2024-05-02,May 2,Thursday,9:15 PM,rad,"work | sport","Launch, at last","Shipped it.<br>Then ""tea""."
+2024-05-02,May 2,Thursday,08:00,good,"",,"Two lines
+of a note"
+2024-05-01,May 1,Wednesday,22:10,meh,reading,,
+`;
+
+test('reads the export of Daylio, and names entries that are a mood alone', async () => {
+  const files = sourceFiles({ 'daylio_export_2024_05_03.csv': DAYLIO });
+  expect(await detectProgram(files)).toBe('CSV table');
+  expect(csvTable.programOf!(files)).toBe('Daylio');
+  const { entries, skipped } = await readFiles(csvTable, files);
+  expect(entries.map(({ day, time, title, body }) => [day, time, title, body.format, body.text])).toEqual([
+    ['2024-05-02', '21:15:00', 'Launch, at last', 'html', 'Shipped it.<br>Then "tea".'],
+    ['2024-05-02', '08:00:00', null, 'text', 'Two lines\nof a note'],
+  ]);
+  expect(skipped).toMatchObject([{ source: 'daylio_export_2024_05_03.csv, row 4', reason: 'empty' }]);
+});
+
+test.each([
+  [
+    'Daylio before 2020',
+    'year,date,weekday,time,mood,activities,note\n2018,18 May,Friday,11:54 pm,ok,"",Went out',
+    '2018-05-18',
+  ],
+  ['semicolons and dots', 'Datum;Notiz\n18.05.2018;"Ging; aus"', '2018-05-18'],
+  ['tabs', 'Day\tTitle\tText\n2018-05-18\t\tWent out', '2018-05-18'],
+  ['two columns of which one is no known text', 'Date,Wins\n2018/05/18,Went out', '2018-05-18'],
+  ['an instant with a zone', 'Created At,Body,Tags\n2018-05-18T23:10:00+02:00,Went out,x', '2018-05-18'],
+  ['CRLF and a blank last row', 'Date,Text\r\n2018-05-18,Went out\r\n,\r\n', '2018-05-18'],
+])('reads a table with %s', async (_what, text, day) => {
+  const { entries, skipped } = await read(text);
+  expect([entries.map((entry) => entry.day), skipped]).toEqual([[day], []]);
+  expect(entries[0]!.body.text).toMatch(/^(?:Went out|Ging; aus)$/);
+});
+
+test('chooses the order of day and month by all rows', async () => {
+  const { entries } = await read('Date,Text\n05/06/2024,a\n05/14/2024,b\n');
+  expect(entries.map(({ day }) => day)).toEqual(['2024-05-06', '2024-05-14']);
+  expect((await read('Date,Text\n05/06/2024,a\n')).skipped).toMatchObject([{ reason: 'ambiguousDate' }]);
+});
+
+test('names rows without a date, and the row that a cut file breaks off', async () => {
+  const { entries, skipped } = await read('Date,Text\nsoon,a\n2024-05-01,b\n2024-05-02,"c and mo');
+  expect(entries.map(({ body }) => body.text)).toEqual(['b']);
+  expect(skipped.map(({ source, reason }) => [source, reason])).toEqual([
+    ['a.csv, row 2', 'noDate'],
+    ['a.csv, row 4', 'broken'],
+  ]);
+});
+
+test('leaves other tables alone', async () => {
+  for (const text of ['Name,Hours\nAnn,3\n', 'Date,Amount,Currency\n2024-05-01,3,EUR\n', '', '"'])
+    expect(await detectProgram(sourceFiles({ 'a.csv': text }))).toBeNull();
+});
+
+test('takes linear time', async () => {
+  // Quadratic time would exceed the test's timeout.
+  for (const part of ['"', '""', '",', '2024-05-01,"x\n', '\n', ',']) await read(`Date,Text\n${part.repeat(300_000)}`);
+});

@@ -1,0 +1,141 @@
+/**
+ * Tables as CSV: the export of Daylio, and any other with a column of dates and one of texts, as trackers and spreadsheets
+ * write it. Daylio stores the local day; before 2020 the year had a column of its own.
+ */
+import { normalizeText } from '../log/text-to-log.ts';
+import { titleOf } from './json-fields.ts';
+import {
+  type JournalEntry,
+  type JournalReader,
+  type Skipped,
+  type SourceFile,
+  readEachFile,
+  skip,
+} from './journal-reader.ts';
+import { findDate, resolveDates } from './written-dates.ts';
+
+const isTable = ({ path }: SourceFile): boolean => /\.(?:csv|tsv)$/i.test(path);
+
+/** The names of a column, in the order in which they are preferred. */
+const names = (list: string): readonly string[] => list.split(',');
+const DATE = names(
+  'full_date,date,day,entry date,journal date,datum,tag,fecha,día,data,giorno,jour,dato,дата,日付,日期,날짜,' +
+    'datetime,date/time,timestamp,date created,created,created at,created_at,creation date,creation_date',
+);
+const TIME = names('time,time of day,uhrzeit,zeit,heure,hora,ora,tijd,время,時間,时间,시간');
+const TITLE = names('note_title,title,heading,subject,titel,titre,título,titolo,заголовок,タイトル,标题,제목');
+const TEXT = names(
+  'note,notes,text,entry,entry text,journal entry,journal,content,contents,body,log,description,comment,comments,details,' +
+    'notiz,notizen,eintrag,inhalt,texte,contenu,texto,nota,notas,contenido,testo,tekst,текст,запись,内容,本文,내용',
+);
+
+type Columns = {
+  year: number;
+  date: number;
+  time: number;
+  title: number;
+  text: number;
+};
+
+/** Null for a table that has no dates or no texts. */
+function columnsOf(header: readonly string[]): Columns | null {
+  const cells = header.map((cell) => cell.toLowerCase().trim());
+  const find = (list: readonly string[]): number => list.map((name) => cells.indexOf(name)).find((at) => at >= 0) ?? -1;
+  const date = find(DATE);
+  const other = cells.length === 2 && date >= 0 ? 1 - date : -1;
+  const columns = {
+    year: find(['year']),
+    date,
+    time: find(TIME),
+    title: find(TITLE),
+    text: find(TEXT),
+  };
+  const text = columns.text >= 0 ? columns.text : other;
+  return date >= 0 && text >= 0 ? { ...columns, text } : null;
+}
+
+/** Daylio writes the mood and the activities of an entry before its note. */
+const isOfDaylio = (header: readonly string[]): boolean => header.includes('mood') && header.includes('activities');
+
+export const csvTable: JournalReader = {
+  program: 'CSV table',
+  programOf: (files) => (files.some(({ path }) => /daylio[^/]*\.csv$/i.test(path)) ? 'Daylio' : null),
+  async detect(files, peek) {
+    for (const file of files.filter(isTable).slice(0, 5)) {
+      const [header = []] = parseTable(await peek(file)).rows;
+      if (columnsOf(header)) return isOfDaylio(header) ? 0.9 : 0.5;
+    }
+    return 0;
+  },
+  read: (files, context) => readEachFile(files.filter(isTable), context, readTable),
+};
+
+function* readTable({ path }: SourceFile, source: string): Generator<JournalEntry | Skipped> {
+  const { rows, isCut } = parseTable(normalizeText(source));
+  const columns = columnsOf(rows[0] ?? []);
+  if (!columns) return yield skip(path, 'unknown');
+  const found = rows.slice(1).map((cells, index) => {
+    const cell = (name: keyof Columns): string => (cells[columns[name]] ?? '').trim();
+    const written = [cell('date'), cell('year'), cell('time')].filter((part) => part !== '').join(' ');
+    return {
+      source: `${path}, row ${index + 2}`,
+      isBlank: cells.every((text) => text.trim() === ''),
+      title: titleOf(cell('title')),
+      text: cell('text'),
+      date: findDate(written),
+    };
+  });
+  const days = resolveDates(
+    found.flatMap(({ date }) => date ?? []),
+    true,
+  );
+  let at = 0;
+  for (const [index, { source: row, isBlank, title, text, date }] of found.entries()) {
+    const resolved = date ? days[at++]! : ({ reason: 'noDate' } as const);
+    if (isBlank) continue;
+    if (isCut && index === found.length - 1) yield skip(row, 'broken');
+    else if ('reason' in resolved) yield skip(row, resolved.reason);
+    else if (title === null && text === '') yield skip(row, 'empty');
+    else
+      yield {
+        kind: 'entry',
+        day: resolved.day,
+        time: date!.time,
+        title,
+        body: TAG.test(text) ? { format: 'html', text: text.replaceAll('\n', '<br>') } : { format: 'text', text },
+        source: row,
+        pictures: 0,
+      };
+  }
+}
+
+/** Newer versions of Daylio format notes. */
+const TAG = /<(?:br|b|i|u|s|p|div|span|strong|em|ul|ol|li|h[1-6])\b[^<>]*>/i;
+
+/** `isCut`: the last cell has no closing quotation mark. Takes the separator that the first line has most of. */
+function parseTable(source: string): { rows: string[][]; isCut: boolean } {
+  const text = source.replace(/^\uFEFF/, '');
+  const [first = ''] = text.split(/\r\n?|\n/, 1);
+  const count = (sign: string): number => first.split(sign).length;
+  const separator = [',', ';', '\t'].reduce((most, sign) => (count(sign) > count(most) ? sign : most));
+  const rows: string[][] = [];
+  let row: string[] = [];
+  let isCut = false;
+  const cell = new RegExp(
+    `(?:"((?:[^"]|"")*)("|$)|([^${separator}\\r\\n"][^${separator}\\r\\n]*|))(${separator}|\\r\\n?|\\n|$)`,
+    'y',
+  );
+  while (cell.lastIndex < text.length) {
+    const match: RegExpExecArray | null = cell.exec(text);
+    // Text behind a closing quotation mark.
+    if (!match) return { rows, isCut: true };
+    const [, quoted, close, bare = '', end] = match;
+    isCut = quoted !== undefined && close === '';
+    row.push(quoted?.replaceAll('""', '"') ?? bare);
+    if (end === separator) continue;
+    rows.push(row);
+    row = [];
+  }
+  if (row.length > 0) rows.push([...row, '']);
+  return { rows, isCut };
+}

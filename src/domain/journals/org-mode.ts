@@ -1,0 +1,70 @@
+/** Org mode, of which journals are date trees (`*** 2024-05-01 Wednesday`) or a file per day, as Markdown. */
+
+const BLOCK = /^[ \t]*#\+begin_(\w+)/i;
+const BLOCK_END = /^[ \t]*#\+end_(\w+)/i;
+const DRAWER = /^[ \t]*:[\w-]+:[ \t]*$/;
+const DRAWER_END = /^[ \t]*:end:[ \t]*$/i;
+const TASK = /^(\*+) +(?:(TODO|NEXT|WAITING|STARTED|DONE|CANCELLED|CANCELED) +)?(?:\[#[A-Z]\] +)?/;
+
+/** Without drawers, settings and the tags of headings, which Org mode hides or shows apart from the text. */
+export function markdownOfOrg(org: string): string {
+  const output: string[] = [];
+  let block: string | null = null;
+  let isInDrawer = false;
+  for (const line of org.replace(/^\uFEFF/, '').split(/\r\n?|\n/)) {
+    const opened = BLOCK.exec(line)?.[1]?.toLowerCase();
+    const closed = BLOCK_END.exec(line)?.[1]?.toLowerCase();
+    const isCode = block !== null && /^(?:src|example)$/.test(block);
+    if (block !== null && closed === block) {
+      if (isCode) output.push('```');
+      block = null;
+    } else if (block === null && opened !== undefined) {
+      block = opened;
+      if (/^(?:src|example)$/.test(opened)) output.push('```');
+    } else if (isCode) output.push(line.replace(/^,(?=[*#])/, ''));
+    else if (block === 'comment') continue;
+    else if (isInDrawer) isInDrawer = !DRAWER_END.test(line);
+    else if (DRAWER.test(line)) isInDrawer = !DRAWER_END.test(line);
+    else if (!/^[ \t]*#(?:\+\w+:|[ \t]|$)/.test(line)) output.push((block === 'quote' ? '> ' : '') + lineOf(line));
+  }
+  return output.join('\n');
+}
+
+function lineOf(line: string): string {
+  const heading = TASK.exec(line);
+  if (!heading) return inlineOf(line.replace(/^([ \t]*(?:[-+]|\d+[.)]) +)\[X\]/, '$1[x]'));
+  const [all, stars = '', word] = heading;
+  const box = word === undefined ? '' : word === 'DONE' ? '[x] ' : word.startsWith('CANCEL') ? 'Canceled: ' : '[ ] ';
+  const text = line.slice(all.length).replace(/[ \t]+:[\w@:]+:[ \t]*$/, '');
+  return `${'#'.repeat(Math.min(stars.length, 6))} ${box}${inlineOf(text)}`;
+}
+
+/** A mark of Org mode stands at the edges of words. */
+const mark = (sign: string): RegExp =>
+  new RegExp(
+    String.raw`(?<![\p{L}\p{N}${sign}])[${sign}](?=\S)([^${sign}\n]+)(?<=\S)[${sign}](?![\p{L}\p{N}${sign}])`,
+    'gu',
+  );
+const MARKS: readonly (readonly [RegExp, string])[] = [
+  [mark('*'), '**$1**'],
+  [mark('/'), '*$1*'],
+  [mark('='), '`$1`'],
+  [mark('~'), '`$1`'],
+  [mark('+'), '~~$1~~'],
+];
+
+function inlineOf(text: string): string {
+  const links: string[] = [];
+  const keep = (link: string): string => `\uE001${links.push(link) - 1}\uE001`;
+  const outside = text
+    .replaceAll('\uE001', '')
+    .replace(/\[\[([^[\]\n]+)\]\[([^[\]\n]+)\]\]/g, (_, target: string, label: string) =>
+      keep(/^(?:https?|mailto):/.test(target) ? `[${label}](${target})` : label),
+    )
+    .replace(/\[\[([^[\]\n]+)\]\]/g, (_, target: string) => keep(target.replace(/^(?:file|id):/, '')))
+    .replace(/https?:\/\/\S+/g, keep);
+  return MARKS.reduce((marked, [pattern, markdown]) => marked.replace(pattern, markdown), outside).replace(
+    /\uE001(\d+)\uE001/g,
+    (_, index: string) => links[Number(index)]!,
+  );
+}
