@@ -331,7 +331,7 @@ describe('responses match the document', () => {
     await call(404, 'POST', '/auth/v1/connect/refuse', { as, body: { code } });
     await call(200, 'POST', '/auth/v1/device/token', { body: poll });
     await call(404, 'POST', '/auth/v1/connect/unlink', { as, body: { team: 'T1', user: 'U1' } });
-    for (const provider of ['postmark', 'mailgun/mime', 'ses']) {
+    for (const provider of ['postmark', 'mailgun', 'mailgun/mime', 'ses']) {
       await call(404, 'POST', `/functions/v1/inbound-mail/${provider}`, { body: {} });
     }
     await call(404, 'POST', '/functions/v1/slack', { body: new URLSearchParams({ text: 'help' }) });

@@ -7,7 +7,11 @@
  */
 import { createVerify, X509Certificate } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
+import type { Clock } from '../clock.ts';
 import { TOPIC_ARN } from '../config/provider-settings.ts';
+import { isWithinLimit } from '../http/rate-limit-store.ts';
+import { BusyError } from '../load/request-context.ts';
 import { parseJson, readResponseText } from '../parse-json.ts';
 
 export type SnsMessage = {
@@ -58,23 +62,45 @@ function hostOf(topic: string): string {
   return `sns.${region}.amazonaws.com${partition === 'aws-cn' ? '.cn' : ''}`;
 }
 
+const MAX_FETCHES_PER_MINUTE = 10;
+
+/** SNS repeats a message for an hour at most. Threat: a message that somebody has seen is posted again later. */
+const MAX_AGE_MS = 2 * 3_600_000;
+
 const isAt = (text: string | undefined, host: string): boolean => {
   const url = URL.parse(text ?? '');
   return url !== null && url.protocol === 'https:' && url.host === host && url.username === '' && url.password === '';
 };
 
-const CERTIFICATE_PATH = /^\/SimpleNotificationService-[0-9a-f]{32}\.pem$/;
+const CERTIFICATE_FILE = /^SimpleNotificationService-[0-9a-f]{32}\.pem$/;
+
+/** Threat: with a query or a fragment, one file would have any number of addresses to fetch and to cache. */
+function isCertificate(url: string, topic: string): boolean {
+  const folder = `https://${hostOf(topic)}/`;
+  return url.startsWith(folder) && CERTIFICATE_FILE.test(url.slice(folder.length));
+}
 
 /** Whether a message is one of this topic and Amazon has signed it. @throws if the certificate cannot be fetched */
-export function createSnsVerifier(topic: string, fetchText: FetchText): (message: SnsMessage) => Promise<boolean> {
+export function createSnsVerifier(
+  topic: string,
+  fetchText: FetchText,
+  clock: Clock,
+): (message: SnsMessage) => Promise<boolean> {
   const certificates = new LRUCache<string, string>({ max: 10, ttl: 24 * 3_600_000 });
+  // Threat: whoever knows the topic names a new file with each message.
+  const fetches = new RateLimiterMemory({ points: MAX_FETCHES_PER_MINUTE, duration: 60 });
+  async function fetchCertificate(url: string): Promise<string> {
+    if (!(await isWithinLimit(fetches, 'all'))) throw new BusyError('full');
+    return fetchText(url);
+  }
   return async (message) => {
-    const { SigningCertURL: url, TopicArn, SignatureVersion, Signature, Type } = message;
+    const { SigningCertURL: url, TopicArn, SignatureVersion, Signature, Timestamp, Type } = message;
     const fields = Object.hasOwn(SIGNED, Type) ? SIGNED[Type]! : null;
     if (fields === null || TopicArn !== topic || SignatureVersion !== '2') return false;
-    if (!isAt(url, hostOf(topic)) || !CERTIFICATE_PATH.test(new URL(url).pathname)) return false;
-    const pem = certificates.get(url) ?? (await fetchText(url));
-    const certificate = readCertificate(pem);
+    const now = clock.now();
+    if (!(Math.abs(now.getTime() - Date.parse(Timestamp)) < MAX_AGE_MS) || !isCertificate(url, topic)) return false;
+    const pem = certificates.get(url) ?? (await fetchCertificate(url));
+    const certificate = readCertificate(pem, now);
     if (certificate === null) return false;
     certificates.set(url, pem);
     const text = fields.map((name) => (message[name] === undefined ? '' : `${name}\n${message[name]}\n`)).join('');
@@ -82,11 +108,10 @@ export function createSnsVerifier(topic: string, fetchText: FetchText): (message
   };
 }
 
-function readCertificate(pem: string): X509Certificate | null {
+function readCertificate(pem: string, now: Date): X509Certificate | null {
   try {
     const certificate = new X509Certificate(pem);
-    const now = Date.now();
-    const isCurrent = Date.parse(certificate.validFrom) <= now && now <= Date.parse(certificate.validTo);
+    const isCurrent = Date.parse(certificate.validFrom) <= +now && +now <= Date.parse(certificate.validTo);
     return isCurrent && certificate.publicKey.asymmetricKeyType === 'rsa' ? certificate : null;
   } catch {
     return null;

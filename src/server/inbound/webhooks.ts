@@ -7,6 +7,7 @@
  * authenticated as one that arrived by SMTP. Of SES's verdicts that of SPF is used, because it tells whose SPF it checked.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { MIMEType } from 'node:util';
 import { Hono, type Context } from 'hono';
 import { RateLimiterMemory, RateLimiterPostgres } from 'rate-limiter-flexible';
 import type { Config } from '../config/config.ts';
@@ -15,6 +16,7 @@ import { clientAddress, networkPrefix } from '../http/client-address.ts';
 import { errorResponse } from '../http/error-response.ts';
 import { limitBody, readBytes } from '../http/limit-body.ts';
 import { isWithinLimit, rateLimitStore } from '../http/rate-limit-store.ts';
+import { BusyError } from '../load/request-context.ts';
 import { hasMoreValues, parseJson } from '../parse-json.ts';
 import { domainOf } from './authenticate-mail.ts';
 import { MAX_MAIL_BYTES } from './parse-mail.ts';
@@ -29,6 +31,11 @@ const MAX_SNS_BYTES = 320 * 1024;
 const MAX_PER_ADDRESS_AND_MINUTE = 300;
 /** Mailgun signs when it sends. */
 const MAX_AGE_SECONDS = 15 * 60;
+/** Mailgun adds the headers of a mail as fields. */
+const MAX_FORM_FIELDS = 1_000;
+/** Mailgun sends the raw mail to addresses that end with `mime`, and a parsed one to others. */
+const MAILGUN = '/mailgun';
+const MAILGUN_RAW = '/mailgun/mime';
 
 type Deps = Pick<InboundDeps, 'database' | 'clock' | 'log'> & {
   config: Pick<Config, 'inbound'> & { readonly auth: Pick<Config['auth'], 'clientAddressHeader'> };
@@ -42,8 +49,8 @@ export function inboundRoutes(deps: Deps): Hono<AppEnv> {
   const { postmarkPassword = null, mailgunKey = null, sesTopic = null } = config.inbound ?? {};
   const routes = new Hono<AppEnv>();
   const perAddress = new RateLimiterMemory({ points: MAX_PER_ADDRESS_AND_MINUTE, duration: 60 });
-  const tokens = createUsedTokens(deps);
-  const verifySns = sesTopic === null ? null : createSnsVerifier(sesTopic, deps.fetchText);
+  const claimToken = createTokenClaims(deps);
+  const verifySns = sesTopic === null ? null : createSnsVerifier(sesTopic, deps.fetchText, deps.clock);
 
   /** @param read null: the provider is not set up */
   function add(path: string, maxBytes: number, read: ((context: Context<AppEnv>) => Promise<Request>) | null): void {
@@ -53,14 +60,19 @@ export function inboundRoutes(deps: Deps): Hono<AppEnv> {
       if (!(await isWithinLimit(perAddress, network))) return refuse(context, 429);
       const request = await read(context);
       if (request === 'unsigned') return refuse(context, 401);
-      if (request === 'unreadable')
-        log.warn({ path }, 'a webhook has no raw mail: see docs/operations.md, "Inbound mail"');
-      if (request === 'unreadable') return refuse(context, 406);
+      if (request === 'unverified') return refuse(context, 503);
+      if (request === 'unreadable') {
+        log.warn({ path }, `a webhook has no raw mail. ${RAW_MAIL[path]}`);
+        return refuse(context, 406, `This is no raw mail. ${RAW_MAIL[path]}`);
+      }
       if (request === 'done') return context.json({ received: true });
-      const { onTaken, ...mail } = request;
-      if ((await inbound.receive(mail)) === 'later') return refuse(context, 503);
+      const { claim, ...mail } = request;
+      if ((await inbound.receive(mail)) === 'later') {
+        await claim?.release();
+        return refuse(context, 503);
+      }
       // A refused mail is taken like a stored one: the provider would send it again, and tell its sender.
-      await onTaken?.();
+      await claim?.keep();
       return context.json({ received: true });
     });
     routes.all(path, (context) => {
@@ -70,12 +82,8 @@ export function inboundRoutes(deps: Deps): Hono<AppEnv> {
   }
 
   add('/postmark', MAX_BODY_BYTES, postmarkPassword && ((context) => readPostmark(context, postmarkPassword.reveal())));
-  // Mailgun sends the raw mail to addresses that end with `mime`.
-  add(
-    '/mailgun/mime',
-    MAX_BODY_BYTES,
-    mailgunKey && ((context) => readMailgun(context, deps, mailgunKey.reveal(), tokens)),
-  );
+  for (const path of [MAILGUN, MAILGUN_RAW])
+    add(path, MAX_BODY_BYTES, mailgunKey && ((context) => readMailgun(context, deps, mailgunKey.reveal(), claimToken)));
   add(
     '/ses',
     MAX_SNS_BYTES,
@@ -88,7 +96,15 @@ export function inboundRoutes(deps: Deps): Hono<AppEnv> {
     topic: string,
   ): Promise<Request> {
     const message = parseSnsMessage(await readBytes(context));
-    if (message === null || !(await verify(message))) return 'unsigned';
+    if (message === null) return 'unsigned';
+    try {
+      if (!(await verify(message))) return 'unsigned';
+    } catch (error) {
+      // Threat: any number of these lines, by a stranger.
+      if (!(error instanceof BusyError))
+        log.warn({ reason: String(error) }, 'a certificate of SNS could not be fetched');
+      return 'unverified';
+    }
     if (message.Type === 'Notification') return readSes(message.Message);
     if (message.Type === 'SubscriptionConfirmation') {
       await confirmSubscription(message, topic, deps.fetchText);
@@ -99,13 +115,21 @@ export function inboundRoutes(deps: Deps): Hono<AppEnv> {
   return routes;
 }
 
-/** A mail, or the reason why the request has none. `done`: nothing to do. */
-type Request = (InboundMail & { onTaken?: () => Promise<void> }) | 'unsigned' | 'unreadable' | 'done';
+/** A mail, or the reason why the request has none. `unverified`: the signature cannot be checked now. `done`: nothing to do. */
+type Request = (InboundMail & { claim?: Claim }) | 'unsigned' | 'unverified' | 'unreadable' | 'done';
 
-function refuse(context: Context, status: 401 | 406 | 429 | 503): Response {
+function refuse(context: Context, status: 401 | 406 | 429 | 503, message = 'This mail was not accepted'): Response {
   if (status === 429 || status === 503) context.header('Retry-After', '60');
-  return context.json({ code: 'not_accepted', message: 'This mail was not accepted' }, status);
+  return context.json({ code: 'not_accepted', message }, status);
 }
+
+/** What an operator does so that a provider sends raw mails. */
+const RAW_MAIL: Readonly<Record<string, string>> = {
+  '/postmark': 'In the settings of the inbound stream, turn on "Include raw email content in JSON payload".',
+  [MAILGUN]: 'Let the route forward to the address that ends with /inbound-mail/mailgun/mime.',
+  [MAILGUN_RAW]: 'Let the route forward to the address that ends with /inbound-mail/mailgun/mime.',
+  '/ses': 'Let the rule publish to the topic by an SNS action, and keep mails below 150 KB.',
+};
 
 /** Compares in constant time. */
 function isSame(a: string, b: string): boolean {
@@ -131,11 +155,14 @@ async function readMailgun(
   context: Context<AppEnv>,
   { clock }: Pick<Deps, 'clock'>,
   key: string,
-  tokens: UsedTokens,
+  claimToken: ClaimToken,
 ): Promise<Request> {
   const body = await readBytes(context);
-  const headers = { 'content-type': context.req.header('content-type') ?? '' };
-  const form = await new Response(body as Uint8Array<ArrayBuffer>, { headers }).formData().catch(() => null);
+  const contentType = context.req.header('content-type') ?? '';
+  // Threat: this is read before the signature is known, and each field of a large form costs time.
+  if (countFields(body, contentType) > MAX_FORM_FIELDS) return 'unsigned';
+  const response = new Response(body as Uint8Array<ArrayBuffer>, { headers: { 'content-type': contentType } });
+  const form = await response.formData().catch(() => null);
   const field = (name: string): string => {
     const value = form?.get(name);
     return typeof value === 'string' ? value : '';
@@ -145,27 +172,56 @@ async function readMailgun(
   const ageSeconds = Math.abs(clock.now().getTime() / 1_000 - Number(timestamp));
   if (!/^\d{1,12}$/.test(timestamp) || ageSeconds > MAX_AGE_SECONDS) return 'unsigned';
   if (token === '' || !isSame(field('signature'), expected)) return 'unsigned';
-  // Threat: the signature does not cover the mail, so whoever saw one could post another mail with it.
-  if (await tokens.isUsed(token)) return 'unsigned';
   const [raw, recipient] = [field('body-mime'), field('recipient')];
   if (raw === '' || recipient === '') return 'unreadable';
-  return { raw: Buffer.from(raw), recipients: [recipient], arrival: null, onTaken: () => tokens.use(token) };
+  // Threat: the signature does not cover the mail, so whoever saw one could post other mails with it.
+  const claim = await claimToken(token);
+  return claim === null ? 'unsigned' : { raw: Buffer.from(raw), recipients: [recipient], arrival: null, claim };
 }
 
-type UsedTokens = { isUsed(token: string): Promise<boolean>; use(token: string): Promise<void> };
+/** At least as many as the parser of the form finds, counted in one pass over the bytes. */
+function countFields(body: Uint8Array, contentType: string): number {
+  const separator = separatorOf(contentType);
+  if (separator === null) return Infinity;
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  let fields = 1;
+  for (let at = bytes.indexOf(separator); at !== -1 && fields <= MAX_FORM_FIELDS; fields += 1)
+    at = bytes.indexOf(separator, at + separator.length);
+  return fields;
+}
 
-/** The tokens of mails that were taken, for all processes together. One that was not taken is sent again. */
-function createUsedTokens({ database }: Pick<Deps, 'database'>): UsedTokens {
-  const used = new RateLimiterPostgres({
+/** Null for what is no form. */
+function separatorOf(contentType: string): string | null {
+  try {
+    const { essence, params } = new MIMEType(contentType);
+    if (essence === 'application/x-www-form-urlencoded') return '&';
+    return essence === 'multipart/form-data' ? `--${params.get('boundary') ?? ''}` : null;
+  } catch {
+    return null;
+  }
+}
+
+type Claim = { keep(): Promise<void>; release(): Promise<void> };
+type ClaimToken = (token: string) => Promise<Claim | null>;
+
+/** A process that ends without an answer has not taken its mail, which Mailgun sends again minutes later. */
+const CLAIM_SECONDS = 120;
+
+/** Claims the token of a mail in one statement, for all processes together. Null if it is claimed or its mail was taken. */
+function createTokenClaims({ database }: Pick<Deps, 'database'>): ClaimToken {
+  const claims = new RateLimiterPostgres({
     ...rateLimitStore(database),
     keyPrefix: 'mailgun-token',
     points: 1,
-    duration: 2 * MAX_AGE_SECONDS,
+    duration: CLAIM_SECONDS,
   });
-  const keyOf = (token: string): string => createHash('sha256').update(token).digest('base64url');
-  return {
-    isUsed: async (token) => (await used.get(keyOf(token))) !== null,
-    use: async (token) => void (await used.penalty(keyOf(token))),
+  return async (token) => {
+    const key = createHash('sha256').update(token).digest('base64url');
+    if (!(await isWithinLimit(claims, key))) return null;
+    return {
+      keep: async () => void (await claims.block(key, 2 * MAX_AGE_SECONDS)),
+      release: async () => void (await claims.delete(key)),
+    };
   };
 }
 

@@ -19,6 +19,8 @@ let database: TestDatabase;
 let amazon: { key: KeyObject; pem: string };
 let received: InboundMail[];
 let fetched: string[];
+let warnings: string[];
+let whileReceiving: Promise<void>;
 let outcome: Outcome;
 let app: Hono<AppEnv>;
 
@@ -37,6 +39,8 @@ afterAll(() => database.drop());
 beforeEach(() => {
   received = [];
   fetched = [];
+  warnings = [];
+  whileReceiving = Promise.resolve();
   outcome = 'stored';
   const config = readConfig({
     INBOUND_DOMAIN: 'reply.example.org',
@@ -47,12 +51,20 @@ beforeEach(() => {
     config,
     database: database.database,
     clock: { now: () => new Date() },
-    log: { info: () => undefined, warn: () => undefined } as never,
+    log: { info: () => undefined, warn: (_fields: object, text: string) => warnings.push(text) } as never,
     inbound: {
       isKnownAddress: async () => true,
-      receive: async (mail) => (received.push(mail), outcome),
+      receive: async (mail) => {
+        received.push(mail);
+        await whileReceiving;
+        return outcome;
+      },
     },
-    fetchText: async (url) => (fetched.push(url), amazon.pem),
+    fetchText: async (url) => {
+      fetched.push(url);
+      if (amazon.pem === '') throw new Error('the address answered 503');
+      return amazon.pem;
+    },
   });
 });
 
@@ -99,6 +111,35 @@ describe('Mailgun', () => {
     expect(received).toHaveLength(1);
   });
 
+  test('hands on one of the mails that come with one signature at once', async () => {
+    const forms = [form(), form(), form()].map((other, _index, [first]) => {
+      for (const name of ['timestamp', 'token', 'signature']) other.set(name, first!.get(name)!);
+      return other;
+    });
+    const gate = Promise.withResolvers<void>();
+    whileReceiving = gate.promise;
+    const answers: number[] = [];
+    const posts = forms.map(async (body) => answers.push(await post('/mailgun/mime', body)));
+    await expect.poll(() => received.length + answers.length).toBe(3);
+    expect([received.length, answers]).toEqual([1, [401, 401]]);
+    gate.resolve();
+    await Promise.all(posts);
+    expect(answers).toEqual([401, 401, 200]);
+  });
+
+  test.each([
+    ['fields', () => Array.from({ length: 2_000 }, (_, index) => [`field${index}`, ''])],
+    ['short fields in four megabytes', () => Array.from({ length: 600_000 }, (_, index) => [index.toString(36), ''])],
+  ])('is refused with too many %s, without reading them', async (_name, fields) => {
+    const body = form();
+    for (const [name, value] of fields()) body.append(name!, value!);
+    expect(await post('/mailgun/mime', body)).toBe(401);
+    const parts = new FormData();
+    for (const [name, value] of [...body].slice(0, 4_000)) parts.append(name, value);
+    expect(await post('/mailgun/mime', parts)).toBe(401);
+    expect(received).toEqual([]);
+  });
+
   test('may send a mail again that could not be taken', async () => {
     const again = form();
     outcome = 'later';
@@ -107,10 +148,18 @@ describe('Mailgun', () => {
     expect(await post('/mailgun/mime', again)).toBe(200);
   });
 
-  test('is told that the parsed form of a mail is not read', async () => {
-    const parsed = form();
+  test.each(['/mailgun/mime', '/mailgun'])('is told at %s how to send the raw form of a parsed mail', async (path) => {
+    const parsed = form({ 'body-plain': 'One', 'stripped-text': 'One' });
     parsed.delete('body-mime');
-    expect(await post('/mailgun/mime', parsed)).toBe(406);
+    const response = await app.request(path, { method: 'POST', body: parsed });
+    expect([response.status, await response.json()]).toEqual([
+      406,
+      {
+        code: 'not_accepted',
+        message: 'This is no raw mail. Let the route forward to the address that ends with /inbound-mail/mailgun/mime.',
+      },
+    ]);
+    expect(warnings).toEqual([expect.stringContaining('/inbound-mail/mailgun/mime')]);
   });
 });
 
@@ -173,6 +222,12 @@ describe('Amazon SES', () => {
       { SigningCertURL: CERTIFICATE.replace('https://', 'https://sns.eu-west-1.amazonaws.com@') },
     ],
     ['another file of that host', { SigningCertURL: 'https://sns.eu-west-1.amazonaws.com/?Action=x' }],
+    ['another address of the certificate', { SigningCertURL: `${CERTIFICATE}?n=1` }],
+    ['a fragment behind the certificate', { SigningCertURL: `${CERTIFICATE}#1` }],
+    ['a folder before the certificate', { SigningCertURL: CERTIFICATE.replace('.com/', '.com/x/../') }],
+    ['a message of three hours ago', { Timestamp: new Date(Date.now() - 3 * 3_600_000).toISOString() }],
+    ['a message of tomorrow', { Timestamp: new Date(Date.now() + 24 * 3_600_000).toISOString() }],
+    ['no time', { Timestamp: 'now' }],
     ['another type', { Type: 'constructor' }],
   ])('is refused with %s, without a request', async (_name, change) => {
     expect(await post('/ses', message(change))).toBe(401);
@@ -185,6 +240,25 @@ describe('Amazon SES', () => {
     expect(await post('/ses', message().replace('log+x', 'log+y'))).toBe(401);
     expect(await post('/ses', 'no JSON')).toBe(401);
     expect(received).toEqual([]);
+  });
+
+  test('makes the server fetch no more than ten certificates in a minute', async () => {
+    const file = (count: number) => CERTIFICATE.replace('0'.repeat(32), String(count).padStart(32, '0'));
+    const other = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+    const answers: number[] = [];
+    for (let count = 1; count <= 12; count += 1)
+      answers.push(await post('/ses', message({ SigningCertURL: file(count) }, other)));
+    expect(answers).toEqual([...Array.from({ length: 10 }, () => 401), 503, 503]);
+    expect(fetched).toHaveLength(10);
+    expect(await post('/ses', message())).toBe(503);
+  });
+
+  test('may send a message again whose certificate could not be fetched', async () => {
+    const { pem } = amazon;
+    amazon.pem = '';
+    expect(await post('/ses', message())).toBe(503);
+    amazon.pem = pem;
+    expect(await post('/ses', message())).toBe(200);
   });
 
   test('is subscribed by the address that Amazon names, at Amazon alone', async () => {
