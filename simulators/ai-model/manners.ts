@@ -25,6 +25,9 @@ export const REPLY_MANNERS: Readonly<Record<string, (reply: string) => string>> 
   'a thought (OpenThinker)': (reply) =>
     `<|begin_of_thought|>\n\n${THOUGHT}\n\n<|end_of_thought|>\n\n<|begin_of_solution|>\n\n${reply}\n\n<|end_of_solution|>`,
   'a thought (Gemma)': (reply) => `<|channel>thought\n${THOUGHT}<channel|>${reply}`,
+  'a thought that a page folded': (reply) =>
+    `<details type="reasoning" done="true">\n<summary>Thought for 3 seconds</summary>\n> ${THOUGHT}\n</details>\n${reply}`,
+  'a thought (Ollama)': (reply) => `Thinking...\n${THOUGHT}\n...done thinking.\n\n${reply}`,
   'a thought (Granite)': (reply) => `Here is my thought process:\n${THOUGHT}\n\nHere is my response:\n${reply}`,
   'a thought and an answer in tags': (reply) => `<think>${THOUGHT}</think>\n<answer>\n${reply}\n</answer>`,
   'channels (gpt-oss)': (reply) =>
@@ -60,8 +63,33 @@ export const OBJECT_MANNERS: Readonly<Record<string, (object: string) => string>
       .replace('"missingFact"', '"missing_fact"'),
   'with raw line ends': (object) => object.replaceAll('\\n', '\n'),
   'with raw quotation marks': (object) => object.replaceAll('\\"', '"'),
+  'with single quotation marks': (object) => typographic(object, "'", "'"),
+  'with typographic quotation marks': (object) => typographic(object, '“', '”'),
+  'with bare names': (object) => object.replaceAll(/"(score|feedback|cited|missingFact)":/g, '$1: '),
+  'with the words of Python': (object) => object.replace(/\}$/, ', "note": None}'),
+  'with comments': (object) =>
+    object.replace('{', '{ // what it is worth\n').replace('"feedback"', '/* why */ "feedback"'),
+  'without commas between lines': (object) =>
+    JSON.stringify(JSON.parse(object), null, 2).replaceAll(/,(?=\n\s*")/g, ''),
+  'without its last brace': (object) => object.replace(/\}$/, ''),
+  'as a JSON text': (object) => JSON.stringify(object),
+  'in the call of a tool': (object) => JSON.stringify({ name: 'feedback', arguments: object }),
+  'in the tags of a call': (object) => `<tool_call>\n{"name": "feedback", "arguments": ${object}}\n</tool_call>`,
+  'with a score that is no number of JSON': (object) => object.replace(/"score":(\d+)/, '"score": $1/10'),
+  'with a list of paragraphs': (object) => {
+    const fields = JSON.parse(object) as { feedback: string };
+    return JSON.stringify({ ...fields, feedback: [fields.feedback] });
+  },
+  'as tags': (object) => {
+    const { score, feedback, missingFact } = JSON.parse(object) as Record<string, string>;
+    return `<score>${score}</score>\n<feedback>\n${feedback}\n</feedback>\n<missing_fact>${missingFact}</missing_fact>`;
+  },
   'with Markdown escapes': (object) => object.replace('[1]', '\\[1\\]'),
 };
+
+/** The object with other marks around its texts. */
+const typographic = (object: string, open: string, close: string): string =>
+  object.replaceAll(/"((?:[^"\\]|\\.)*)"/g, (_, text: string) => open + text.replaceAll('\\"', '"') + close);
 
 /** Writes a number in the digits of another script. */
 const digitsFrom = (zero: number, value: number): string =>
@@ -99,6 +127,12 @@ export const SCORE_LINE_MANNERS: readonly ((score: number) => string)[] = [
   (score) => `Hustle-Score = ${score}/10`,
   (score) => `Hustle_Score – ${score}/10`,
   (score) => `HustleScore ${score}/10`,
+  (score) => `HustleScore: 10点満点中${score}点`,
+  (score) => `HustleScore: a solid ${score}/10`,
+  (score) => `HustleScore: approximately ${score}/10`,
+  (score) => `Assistant: HustleScore: ${score}/10`,
+  (score) => `Rating: ${score}/10`,
+  (score) => `Score: ${score}`,
   (score) => `Score: ${score}/10`,
   (score) => `${score}/10`,
 ];

@@ -13,19 +13,21 @@ import { SCORE_RANGE } from './coach.ts';
 const OF = String.raw` ?(?:/|out of|of|von|sur|de|di|van|av|af|из) ?`;
 /** Not preceded by a sign or a digit, not followed by another scale or by the second half of a range. */
 const VALUE =
-  String.raw`(?<![-−\d.,])(\d{1,3}(?:[.,]\d{1,2})?)(?![\d%⁄]|[.,]\d)` +
+  // Chinese, Japanese and Korean may name the scale first: 10点満点中7点.
+  String.raw`(?:10 ?[点分점] ?(?:満点|满分|만점)[中で에,、:]? ?)?(?<![-−\d.,])(\d{1,3}(?:[.,]\d{1,2})?)(?![\d%⁄]|[.,]\d| ?[点分점] ?(?:満点|满分|만점|中))` +
   String.raw`(?:${OF}10(?:[.,]0)?(?![\d.,]*\d)(?! ?(?:[~→]|->|to|or) ?\d)|(?!${OF}\d| ?(?:[-–—~→]|->|to|or|bis) ?\d))` +
-  String.raw`(?: ?\([^()]{0,60}\))?`;
+  String.raw`(?: ?(?:[点分점]|points?|pts|punkte?n?|puan)(?!\p{L}))?(?: ?\([^()]{0,60}\))?`;
 const LIST_NUMBER = /^[^\p{L}\p{N}]*\d{1,2}[.)]\s/u;
-const LABEL = String.raw`^[^\p{L}\p{N}{]*(?:\d{1,2}[.)] )?(?:(?:your|my|the|final|overall) )*`;
-const SEPARATOR = String.raw`(?: ?\([^()]{0,20}\))?(?: ?(?:[:=–—→>]|- |is )){0,2} ?`;
+const LABEL = String.raw`^[^\p{L}\p{N}{]*(?:\d{1,2}[.)] )?(?:(?:assistant|answer|response) ?: ?)?(?:(?:your|my|the|final|overall) )*`;
+const SEPARATOR = String.raw`(?: ?\([^()]{0,20}\))?(?: ?(?:[:=–—→>]|- |is )){0,2} ?(?:(?:about|around|roughly|approximately|an?|solid|strong|weak) ){0,2}`;
 const SCORE_LINE = new RegExp(`${LABEL}hustle ?-? ?score${SEPARATOR}${VALUE}`, 'iu');
 const OUT_OF_TEN_FOLLOWS = String.raw`(?=[\d.,]{1,6}${OF}10)`;
 /** The first line of a reply may have a shorter label, or none if the line holds nothing else. */
 const FIRST_LINE = new RegExp(
   [
     SCORE_LINE.source,
-    `${LABEL}score${SEPARATOR}${OUT_OF_TEN_FOLLOWS}${VALUE}`,
+    `${LABEL}(?:score|rating)${SEPARATOR}${OUT_OF_TEN_FOLLOWS}${VALUE}`,
+    `${LABEL}(?:score|rating)${SEPARATOR}${VALUE}[^\\p{L}\\p{N}]*$`,
     `^[^\\p{L}\\p{N}-]*${OUT_OF_TEN_FOLLOWS}${VALUE}[^\\p{L}\\p{N}]*$`,
   ].join('|'),
   'iu',
@@ -44,6 +46,9 @@ export const isFence = (line: string): boolean => /^\s{0,3}(?:`{3,}|~{3,})[\w-]{
  */
 const MAX_SCORE_LINE_LENGTH = 120;
 const FACT_LINE = /^[\s*_#>"'`-]{0,20}Missing[ _-]?Fact[\s*_"'`]{0,9}(?:[:：=]|[-–—](?=\s))[\s*_"'`]{0,9}([^]*)$/i;
+
+/** The name of the field, where a model writes YAML: `score: 7`, `feedback: …`. */
+const FEEDBACK_LABEL = /^[\s*_#>-]{0,9}feedback[*_ ]{0,3}[:：][\s*_]{0,3}/i;
 
 export type ScoredText = {
   score: number | null;
@@ -84,7 +89,7 @@ export function parseScoredText(
       startsWithScore ||= index === first;
       if (found.rest !== '') text.push(found.rest);
     } else if (fact !== undefined) facts.add(fact.replaceAll('**', '').trim());
-    else text.push(line);
+    else text.push(text.length === 0 ? line.replace(FEEDBACK_LABEL, '') : line);
   }
   const [score = null] = scores;
   const [fact = ''] = facts;

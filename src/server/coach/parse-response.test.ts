@@ -210,6 +210,12 @@ describe('feedbackReplyParser refuses', () => {
     ['two objects with one score', `${reply({})}\n${reply({ feedback })}`],
     ['an object with two scores', `Here: ${reply({}).replace(/\}$/, ', "score": 9}')}`],
     ['an object and another score before it', `Good day.\nHustleScore: 9/10\n${reply({})}`],
+    ['an object that is cut in its score', '{"feedback": "You shipped it, and that is that.", "score": 1'],
+    ['an object that is cut in its feedback', `{"score": 7, "feedback": "You shipped it, and`],
+    ['an object with two scores in single quotation marks', `{'score': 7, 'feedback': '${feedback}', 'score': 9}`],
+    ['two tagged scores', `<score>7</score><score>9</score><feedback>${feedback}</feedback>`],
+    ['a scale alone', `HustleScore: 10点満点\n${feedback}`],
+    ['a count below a short label', `Score: 8 tasks done\n${feedback}`],
     ['an object that is cut', `Here it is:\n\`\`\`json\n${reply({}).slice(0, -20)}\n\`\`\``],
   ])('%s: %j', (_what, text) => {
     expect(parseFinal(text)).toBeNull();

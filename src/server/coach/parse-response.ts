@@ -12,6 +12,7 @@ import { stripInvisible } from '#domain/coach/strip-invisible.ts';
 import { isDatedLinePrefix, isWinsHeading, isWinsHeadingPrefix, parseDatedLine } from '#domain/coach/win-bullets.ts';
 import type { Day } from '#domain/day/day.ts';
 import { parseJson } from '../parse-json.ts';
+import { parseLooseObject, repairEscapes } from './loose-json.ts';
 
 /** Far above the length that the prompts ask for; a longer reply is invalid. */
 export const MAX_REPLY_CHARS = 16_000;
@@ -61,22 +62,29 @@ export function feedbackReplyParser(
       return { score: scored.score, text: toStableText(scored.text, find) };
     },
     parseFinal(reply) {
-      const { text, isInvalid } = stripThoughts(stripInvisible(reply), true);
+      const { text: received, isInvalid } = stripThoughts(stripInvisible(reply), true);
       if (isInvalid) return null;
+      const text = unquoted(received);
       const scored = parseScoredText(text, true, isQuoted);
       const objects = scored.startsWithScore ? [] : findObjects(text);
       if (objects.length === 0) return scored.isInvalid ? null : toReply(scored);
       const around = objects.reduceRight((rest, { start, end }) => rest.slice(0, start) + rest.slice(end), text);
       const scores = new Set(objects.map(({ fields }) => readScore(fields?.score)));
-      const texts = new Set(objects.map(({ fields }) => fields?.feedback));
+      const texts = new Set(objects.map(({ fields }) => asOneText(fields?.feedback)));
       const outside = parseScoredText(around, true);
       // Threat: one of two scores may be quoted from the log.
       const isAmbiguous = objects.some(({ fields }) => fields === null) || scores.size > 1 || texts.size > 1;
       if (isAmbiguous || outside.isInvalid || (outside.score !== null && !scores.has(outside.score))) return null;
       const { score, feedback, ...rest } = objects[0]!.fields!;
-      return toReply({ ...rest, score: readScore(score), text: feedback });
+      return toReply({ ...rest, score: readScore(score), text: asOneText(feedback) });
     },
   };
+}
+
+/** An object that arrives as a JSON text of its own: `"{\"score\": 7, …}"`. */
+function unquoted(text: string): string {
+  const value = /^\s*"\s*\{\s*\\"/.test(text) ? parseJson(text.trim()) : undefined;
+  return typeof value === 'string' ? value : text;
 }
 
 const NOTHING: PartialReply = { score: null, text: '' };
@@ -163,7 +171,7 @@ function dropUnknownDays(text: string, days: ReadonlySet<Day>, isPartial: boolea
 }
 
 // Finds the JSON object of a reply, whole or incomplete. Forgives what a person reads without effort: words and a fence
-// around the object, a list of one, trailing commas, raw line ends, needless escapes and other spellings of the names.
+// around the object, a list of one, what `loose-json.ts` reads, and other spellings of the names.
 
 type ReplyFields = { score?: unknown; feedback?: unknown; cited?: unknown; missingFact?: unknown };
 
@@ -220,6 +228,8 @@ function readFields(source: string): ReplyFields | null {
 
 /** Threat: a reply of opening braces makes each of them a search to its end. */
 const MAX_OBJECTS = 20;
+/** A brace before a name, which need not stand between quotation marks, or before a comment. */
+const OPENING_BRACE = /\{(?=\s*(?:["'“„‘«`]|[A-Za-z_][\w -]{0,30}[:：]|\/[/*]))/g;
 
 type FoundObject = { fields: ReplyFields | null; start: number; end: number };
 
@@ -227,18 +237,56 @@ type FoundObject = { fields: ReplyFields | null; start: number; end: number };
 function findObjects(text: string): FoundObject[] {
   const found: FoundObject[] = [];
   let end = 0;
-  for (const { index: start } of [...text.matchAll(/\{(?=\s*")/g)].slice(0, MAX_OBJECTS)) {
+  for (const { index: start } of [...text.matchAll(OPENING_BRACE)].slice(0, MAX_OBJECTS)) {
     if (start < end) continue;
-    const source = balancedObject(text.slice(start));
-    const value = source === null ? undefined : (parseJson(source) ?? parseJson(repairJson(source)));
-    if (source === null || typeof value !== 'object' || value === null) continue;
-    const fields = toFields(Object.entries(value));
-    if (fields !== null && !('score' in fields)) continue;
-    end = start + source.length;
-    // `JSON.parse` keeps the last of two equal names.
-    found.push({ fields: readFields(source) === null ? null : fields, start, end });
+    const object = parseObject(text, start);
+    if (object === null) continue;
+    const { fields, values } = object;
+    if (fields === null || 'score' in fields) found.push({ fields, start, end: object.end });
+    else {
+      // Some models write the call of a tool as text, whose arguments are the object as a text.
+      const inner = values.flatMap((value) => (/^\s*\{/.test(String(value)) ? findObjects(String(value)) : []));
+      if (inner.length === 0) continue;
+      found.push(
+        ...inner.map(({ fields: of }, index) => ({ fields: of, start, end: index === 0 ? object.end : start })),
+      );
+    }
+    end = object.end;
   }
-  return found;
+  return found.length > 0 ? found : findTaggedFields(text);
+}
+
+function parseObject(
+  text: string,
+  start: number,
+): { fields: ReplyFields | null; values: readonly unknown[]; end: number } | null {
+  const source = balancedObject(text.slice(start));
+  const value = source === null ? undefined : parseJson(source);
+  if (source === null || typeof value !== 'object' || value === null) {
+    const loose = parseLooseObject(text, start);
+    return loose && { fields: toFields(loose.entries), values: loose.entries.map(([, one]) => one), end: loose.end };
+  }
+  // `JSON.parse` keeps the last of two equal names.
+  const fields = readFields(source) === null ? null : toFields(Object.entries(value));
+  return { fields, values: Object.values(value), end: start + source.length };
+}
+
+const TAGGED_FIELD = /<(hustle_?score|score|feedback|cited|missing_?fact)>([^]*?)<\/\1>/gi;
+
+/** `<score>7</score><feedback>…</feedback>` instead of an object. */
+function findTaggedFields(text: string): FoundObject[] {
+  const tags = [...text.matchAll(TAGGED_FIELD)];
+  const fields = toFields(tags.map(([, name, value]) => [name, value!.trim()]));
+  if (fields !== null && !('score' in fields && 'feedback' in fields)) return [];
+  const last = tags.at(-1)!;
+  return [{ fields, start: tags[0]!.index, end: last.index + last[0].length }];
+}
+
+/** A model that writes its paragraphs as a list, or under names, means one text. */
+function asOneText(feedback: unknown): unknown {
+  if (typeof feedback !== 'object' || feedback === null) return feedback;
+  const parts: unknown[] = Object.values(feedback);
+  return parts.length > 0 && parts.every((part) => typeof part === 'string') ? parts.join('\n\n') : feedback;
 }
 
 /** Returns the text up to the brace that closes its first one, or null. */
@@ -251,19 +299,6 @@ function balancedObject(text: string): string | null {
   }
   return null;
 }
-
-/** A quotation mark within a string is recognised by what follows: no string ends before a word. */
-const repairJson = (source: string): string =>
-  source.replaceAll(/"((?:[^"\\]|\\[^]|"(?!\s*[,:}\]]))*)(?:"|$)|,(?=\s*[}\]])/g, (_token, string?: string) =>
-    string === undefined ? '' : `"${repairEscapes(string).replaceAll(/(?<!\\)"/g, '\\"')}"`,
-  );
-
-/** Escapes raw control characters in a JSON string, and drops backslashes that escape nothing, as in `\[` or `\'`. */
-const repairEscapes = (string: string): string =>
-  string
-    .replaceAll(/\\(["\\/bfnrt]|u[\da-f]{4})|\\/gi, (escape, valid?: string) => (valid === undefined ? '' : escape))
-    // oxlint-disable-next-line no-control-regex -- JSON forbids exactly these
-    .replaceAll(/[\0-\x1f]/g, (control) => JSON.stringify(control).slice(1, -1));
 
 /**
  * Removes what is no part of a reply although it arrives as its text: the thoughts of a reasoning model, and tokens of
@@ -283,6 +318,11 @@ const TAGGED: readonly Thought[] = [
   { open: String.raw`<\|START_THINKING\|>`, close: String.raw`<\|END_THINKING\|>` },
   { open: String.raw`<\|begin_of_thought\|>`, close: String.raw`<\|end_of_thought\|>` },
   { open: String.raw`<\|channel>thought`, close: String.raw`<channel\|>` },
+  // Folded by a page or a proxy between.
+  {
+    open: String.raw`<details(?:\s[^<>]{0,80})?>\s{0,9}<summary>[^<]{0,20}(?:thought|thinking|reasoning)[^<]{0,60}</summary>`,
+    close: '</details>',
+  },
 ];
 const FINAL_CHANNEL = String.raw`(?:<\|start\|>assistant)?<\|channel\|>\s{0,9}final[^<]{0,40}(?:<\|constrain\|>\w{0,20})?<\|message\|>`;
 const UNTAGGED: readonly Thought[] = [
@@ -293,6 +333,7 @@ const UNTAGGED: readonly Thought[] = [
   },
   // Words instead of tokens, in lower and upper case as here. They open no thought unless the closing words follow.
   { open: 'analysis', close: 'assistantfinal', isPlain: true },
+  { open: 'Thinking...', close: '...done thinking.', isPlain: true },
   { open: 'Here is my thought process:', close: 'Here is my response:', isPlain: true },
 ];
 const THOUGHTS = [...TAGGED, ...UNTAGGED];
@@ -317,7 +358,7 @@ const MARKER_ONCE = new RegExp(MARKER.source, 'ui');
 const CLOSINGS = THOUGHTS.map(({ close }) => new RegExp(close, 'gui'));
 /** The end of a streamed text that may become a marker. */
 const PARTIAL_MARKER =
-  /(?:<\|[a-z_]{1,20}\|?>[^<\n]{0,40}){0,30}(?:<(?:[a-z/|:][^<>\n]{0,100})?|\[\/?(?:T(?:H(?:I(?:NK?)?)?)?)?|◁[^▷\n]{0,10})?$/i;
+  /(?:<\|[a-z_]{1,20}\|?>[^<\n]{0,40}){0,30}(?:<details(?:\s[^<>]{0,80})?>\s{0,9}(?:<summary>[^<]{0,100})?)?(?:<(?:[a-z/|:][^<>\n]{0,100})?|\[\/?(?:T(?:H(?:I(?:NK?)?)?)?)?|◁[^▷\n]{0,10})?$/i;
 
 /** `isComplete`: false while the reply is streamed; then a suffix that may become a marker is left out. */
 function stripThoughts(received: string, isComplete: boolean): { text: string; isInvalid: boolean } {
