@@ -313,6 +313,7 @@ CREATE INDEX identities_user_id_idx ON auth.identities USING btree (user_id);
 CREATE INDEX mfa_challenges_expires_at_idx ON auth.mfa_challenges USING btree (expires_at);
 CREATE INDEX mfa_challenges_factor_id_idx ON auth.mfa_challenges USING btree (factor_id);
 CREATE INDEX mfa_factors_credential_id_idx ON auth.mfa_factors USING btree (credential_id) WHERE (credential_id IS NOT NULL);
+CREATE INDEX mfa_factors_unverified ON auth.mfa_factors USING btree (created_at) WHERE (status = 'unverified'::text);
 CREATE INDEX one_time_tokens_address_idx ON auth.one_time_tokens USING btree (address);
 CREATE INDEX one_time_tokens_expired ON auth.one_time_tokens USING btree (expires_at);
 CREATE INDEX one_time_tokens_flow_id_idx ON auth.one_time_tokens USING btree (flow_id) WHERE (flow_id IS NOT NULL);
@@ -977,6 +978,7 @@ create view public.kept_reviews with (security_invoker=true) as
     public.have_logs_changed(period_from, period_to, logs_fingerprint, created_at) AS is_changed
    FROM public.reviews;
 
+CREATE INDEX access_tokens_expired ON public.access_tokens USING btree (expires_at);
 CREATE INDEX analyses_by_input ON public.analyses USING btree (user_id, kind, input_hash, created_at DESC);
 CREATE INDEX analyses_of_day ON public.analyses USING btree (user_id, date, created_at DESC) WHERE (date IS NOT NULL);
 CREATE INDEX analyses_of_period ON public.analyses USING btree (user_id, period_to) WHERE (kind = 'trend'::text);

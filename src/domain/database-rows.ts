@@ -2,7 +2,7 @@
  * Written by `npm run schema` from the migrations, never edited: the rows of all tables and views as the server reads them.
  * A view's columns count as not null. A check of a list of texts is a union.
  */
-// 8dedf2185ad8b101e3102a6f29c559fae0b08ea2cf52d6727b55ea84ff29c848
+// 4b6126fe501a0953bdbbc30d76d7278d73a638c2a0cf029c8c0c79661ea4901b
 import type { Day } from './day/day.ts';
 
 export type Rows = {

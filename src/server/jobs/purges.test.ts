@@ -12,9 +12,10 @@ import {
   purgeUnusedSessions,
   purgeAnalysisRuns,
   purgeLinks,
+  purgeVersions,
   BATCH_ROWS,
 } from './purges.ts';
-import type { AsService } from '../database/database.ts';
+import type { AsService, Database } from '../database/database.ts';
 
 const { signal } = new AbortController();
 const now = new Date();
@@ -194,4 +195,34 @@ test('a read-only link is deleted after its end', async () => {
   );
   expect(await purgeLinks(service, now, signal)).toBe(1);
   expect(await read("select token_hash = sha256('live') as kept from document_links")).toEqual([true]);
+});
+
+/** Their rows live for minutes, so most of the table is what the purge takes. */
+const SHORT_LIVED = /^delete from auth\.(?:saml_requests|web3_nonces) /;
+
+test('every purge that takes rows by their age finds them by an index', async () => {
+  const statements: [string, unknown[]][] = [];
+  const notes = {
+    statement: async (text: string, values: unknown[]) => (statements.push([text, values]), { rows: [], rowCount: 0 }),
+  } as unknown as AsService;
+  await purgeExpired(notes, now, signal);
+  await purgeUnconfirmedAccounts(notes, now, signal);
+  await purgeLinks(notes, now, signal);
+  await purgeVersions({ asService: () => notes } as unknown as Database, { now: () => now }, signal);
+  const client = await db.admin.connect();
+  const slow: string[] = [];
+  try {
+    await client.query('set enable_seqscan = off');
+    for (const [text, values] of statements) {
+      if (SHORT_LIVED.test(text)) continue;
+      const { rows } = await client.query(`explain (costs off) ${text}`, values);
+      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+      if (/Seq Scan|Disabled: true/.test(plan)) slow.push(`${text}\n${plan}`);
+    }
+  } finally {
+    await client.query('reset enable_seqscan');
+    client.release();
+  }
+  expect(statements.length).toBeGreaterThan(15);
+  expect(slow).toEqual([]);
 });
