@@ -1,13 +1,28 @@
 /** Each provider is checked with right and wrong settings. The simulators answer for the external services. */
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import 'reflect-metadata';
+import * as x509 from '@peculiar/x509';
 import { SMTPServer } from 'smtp-server';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startDnsServer, type DnsAnswer } from '../../../simulators/mail-client/dns-server.ts';
 import { createCaptchaApp, captchaSettingsAt } from '../../../simulators/captcha/server.ts';
 import { configOf, lines, run, unreachableUrl, withStub } from '../../../tests/support/commands/doctor-checks.ts';
 import { startTestServer, type TestServer } from '../../../tests/support/start-server.ts';
 import { answer } from '../../../tests/support/stub-server.ts';
-import { captchaCheck, coachCheck, mailCheck, paypalCheck, signInCheck, smsCheck } from './provider-checks.ts';
+import { freePort } from '../database/embedded/endpoint.ts';
+import {
+  captchaCheck,
+  coachCheck,
+  inboundCheck,
+  mailCheck,
+  paypalCheck,
+  signInCheck,
+  smsCheck,
+} from './provider-checks.ts';
 
 let world: TestServer;
 let unreachable: string;
@@ -60,6 +75,86 @@ test('mailCheck names a mail server that does not speak TLS, and how SMTP_URL mu
   const findings = await run(mailCheck(configOf({ SMTP_URL }), null));
   expect(lines(findings)).toEqual(['fault the mail server: it does not speak TLS']);
   expect(findings[0]!.fix).toContain('smtps:// for port 465, smtp:// for 587');
+});
+
+describe('inboundCheck', () => {
+  let exchanges: DnsAnswer;
+  let dns: Awaited<ReturnType<typeof startDnsServer>>;
+  let folder: string;
+  beforeAll(async () => {
+    dns = await startDnsServer((_name, type) => (type === 'MX' ? exchanges : null));
+    folder = await mkdtemp(join(tmpdir(), 'inbound-check-'));
+  });
+  afterAll(() => Promise.all([dns.close(), rm(folder, { recursive: true })]));
+  beforeEach(() => {
+    exchanges = ['mx.example.com'];
+  });
+
+  const check = (env: Record<string, string>) =>
+    run(inboundCheck(configOf({ INBOUND_DOMAIN: 'reply.example.com', INBOUND_DNS: dns.address, ...env }))).then(lines);
+  const postmark = { INBOUND_POSTMARK_PASSWORD: 'a-long-postmark-password', PUBLIC_URL: 'https://journal.example.com' };
+  const MX = 'ok mails to reply.example.com go to mx.example.com';
+
+  test('says that no mail is received', async () => {
+    expect(await check({ INBOUND_DOMAIN: '', INBOUND_DNS: '' })).toEqual([
+      'off no mail is received: INBOUND_DOMAIN is not set',
+    ]);
+  });
+
+  test('finds the MX record, or says that it is missing', async () => {
+    expect(await check(postmark)).toEqual([MX]);
+    for (const none of [null, []]) {
+      exchanges = none;
+      expect(await check(postmark)).toEqual(['warning reply.example.com has no MX record']);
+    }
+    exchanges = 'SERVFAIL';
+    expect(await check(postmark)).toEqual(['warning DNS does not say where mails to reply.example.com go (ESERVFAIL)']);
+  });
+
+  test('says that a webhook needs https', async () => {
+    expect(await check({ ...postmark, PUBLIC_URL: 'http://journal.example.com' })).toEqual([
+      MX,
+      'warning a provider cannot reach PUBLIC_URL',
+    ]);
+  });
+
+  test('finds the SMTP port, or says that nothing receives mail there', async () => {
+    const server = new SMTPServer({ authOptional: true });
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    const { port } = server.server.address() as AddressInfo;
+    const settings = { INBOUND_SMTP_PORT: String(port) };
+    expect(await check(settings)).toEqual([MX, `ok the SMTP port ${port} greets`]);
+    expect(await check({ ...settings, INBOUND_SMTP_HOST: '0.0.0.0' })).toEqual([MX, `ok the SMTP port ${port} greets`]);
+    await new Promise<void>((closed) => server.close(closed));
+    expect(await check(settings)).toEqual([MX, `warning nothing receives mail at port ${port}`]);
+  });
+
+  test('reads the certificate', async () => {
+    const files = { INBOUND_SMTP_CERT_FILE: join(folder, 'cert.pem'), INBOUND_SMTP_KEY_FILE: join(folder, 'key.pem') };
+    const [port, keys] = await Promise.all([
+      freePort(),
+      crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, ['sign', 'verify']),
+    ]);
+    const read = async (notAfter: Date | null): Promise<string | undefined> => {
+      const certificate =
+        notAfter &&
+        (await x509.X509CertificateGenerator.createSelfSigned({
+          name: 'CN=reply.example.com',
+          keys,
+          notBefore: new Date(0),
+          notAfter,
+        }));
+      await writeFile(
+        files.INBOUND_SMTP_CERT_FILE,
+        certificate === null ? 'no certificate' : certificate.toString('pem'),
+      );
+      await writeFile(files.INBOUND_SMTP_KEY_FILE, '');
+      return (await check({ ...files, INBOUND_SMTP_PORT: String(port) })).at(-1);
+    };
+    expect(await read(new Date('2100-01-02'))).toBe('ok the certificate for SMTP is valid until 2100-01-02');
+    expect(await read(new Date('2020-01-02'))).toBe('fault the certificate for SMTP ended on 2020-01-02');
+    expect(await read(null)).toBe(`fault ${files.INBOUND_SMTP_CERT_FILE} is no certificate`);
+  });
 });
 
 test('paypalCheck checks the credentials, the address of the webhook and its events', async () => {

@@ -98,12 +98,7 @@ export const inboundCheck = ({ inbound, publicUrl }: Config): Check => ({
     const { domain, smtp, dnsServers, postmarkPassword, mailgunKey, sesTopic } = inbound;
     const dns = new Resolver({ timeout: 3_000, tries: 2 });
     if (dnsServers.length > 0) dns.setServers([...dnsServers]);
-    const exchanges = await dns.resolveMx(domain).catch(() => []);
-    const findings: Finding[] = [
-      exchanges.length > 0
-        ? ok(`mails to ${domain} go to ${exchanges.map(({ exchange }) => exchange).join(', ')}`)
-        : warning(`${domain} has no MX record`, 'Add one that leads to this server or to the provider of the webhook.'),
-    ];
+    const findings: Finding[] = [await findMailServers(dns, domain)];
     const hasWebhook = postmarkPassword !== null || mailgunKey !== null || sesTopic !== null;
     if (hasWebhook && !publicUrl.startsWith('https://'))
       findings.push(warning('a provider cannot reach PUBLIC_URL', 'Webhooks need an https address.'));
@@ -119,6 +114,21 @@ export const inboundCheck = ({ inbound, publicUrl }: Config): Check => ({
     return findings;
   },
 });
+
+async function findMailServers(dns: Resolver, domain: string): Promise<Finding> {
+  try {
+    const exchanges = await dns.resolveMx(domain);
+    return ok(`mails to ${domain} go to ${exchanges.map(({ exchange }) => exchange).join(', ')}`);
+  } catch (error) {
+    const { code } = error as { code?: string };
+    return code === 'ENOTFOUND' || code === 'ENODATA'
+      ? warning(`${domain} has no MX record`, 'Add one that leads to this server or to the provider of the webhook.')
+      : warning(
+          `DNS does not say where mails to ${domain} go (${code})`,
+          'Check INBOUND_DNS, or the DNS of this machine.',
+        );
+  }
+}
 
 const ANY_ADDRESS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
