@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
 import { canOpenDay, isDay, type Day } from '#domain/day/day.ts';
 import { useSearchParam } from '#client/lib/navigation.ts';
-import { CoachPanel } from '#client/features/coach/coach-panel.tsx';
+import { CoachPanel } from '#client/features/coach/feedback.tsx';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import { useEntryDates } from '#client/sync/entries/entry-dates.ts';
 import { entryQuery } from '#client/sync/entries/entry-queries.ts';

@@ -28,7 +28,7 @@ import { LoadingText } from '#client/ui/loading-text.tsx';
 import { Buttons, LoadError, RowName, Rows } from '#client/ui/stack.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import { ConfirmChangeDialog, CopyButton, PanelView } from './panel.tsx';
-import { useRecentSignIn } from './recent-sign-in.tsx';
+import { useRecentSignIn } from './prove-identity.tsx';
 import styles from './security.module.css';
 
 const DEFAULT_DAYS: TokenDays = 90;

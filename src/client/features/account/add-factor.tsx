@@ -12,7 +12,7 @@ import { LoadingText } from '#client/ui/loading-text.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { phoneOutcome, PhoneForm } from '#client/ui/form/phone-form.tsx';
 import { Buttons } from '#client/ui/stack.tsx';
-import { useRecentSignIn, toOutcome, type ChangeResult } from './recent-sign-in.tsx';
+import { useRecentSignIn, toOutcome, type ChangeResult } from './prove-identity.tsx';
 import { CopyButton, PanelView } from './panel.tsx';
 import styles from './security.module.css';
 

@@ -22,7 +22,7 @@ import { BackToJournal, Page } from '#client/ui/page/page.tsx';
 import { Buttons, LoadError, Row, Rows } from '#client/ui/stack.tsx';
 import { browserTimeZone, LifetimeChoice, tokenFailure } from './access-tokens-panel.tsx';
 import { PanelView } from './panel.tsx';
-import { useRecentSignIn } from './recent-sign-in.tsx';
+import { useRecentSignIn } from './prove-identity.tsx';
 import styles from './security.module.css';
 
 const UNKNOWN = 'This code is unknown, has expired or was used. Start again in the program.';

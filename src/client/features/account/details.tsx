@@ -22,7 +22,7 @@ import { Notice } from '#client/ui/notice.tsx';
 import { Buttons, Hint, Stack } from '#client/ui/stack.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import { Field, PasswordField } from '#client/ui/form/field.tsx';
-import { useRecentSignIn } from './recent-sign-in.tsx';
+import { useRecentSignIn } from './prove-identity.tsx';
 import styles from './account.module.css';
 
 export function DetailsSection() {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { day } from '#domain/day/day.ts';
-import { findEndedPlan } from './ended-plan.ts';
+import { findEndedPlan } from './subscription.tsx';
 
 const TODAY = day('2026-11-21');
 const at = (date: string) => `${date}T12:00:00`;

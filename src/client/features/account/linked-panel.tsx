@@ -12,7 +12,7 @@ import { Hint, Row, RowName, Rows } from '#client/ui/stack.tsx';
 import { useAuthRequest } from '#client/lib/api/own-account.ts';
 import { useToast } from '#client/ui/toast.tsx';
 import { PanelView, ConfirmChangeDialog } from './panel.tsx';
-import { toOutcome, useRecentSignIn } from './recent-sign-in.tsx';
+import { toOutcome, useRecentSignIn } from './prove-identity.tsx';
 import { identityDetail, useLinkedSignIns, identityLabel } from './linked-sign-ins.ts';
 
 export function LinkedPanel() {

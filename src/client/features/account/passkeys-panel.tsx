@@ -17,7 +17,7 @@ import { LoadingText } from '#client/ui/loading-text.tsx';
 import { Buttons, Hint, LoadError, Row, RowName, Rows } from '#client/ui/stack.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import { ConfirmChangeDialog, PanelView } from './panel.tsx';
-import { toOutcome, useRecentSignIn } from './recent-sign-in.tsx';
+import { toOutcome, useRecentSignIn } from './prove-identity.tsx';
 import { passkeysQuery } from './linked-sign-ins.ts';
 
 const NAME_MAX_LENGTH = 120;

@@ -11,7 +11,7 @@ import { useToast } from '#client/ui/toast.tsx';
 import { RemoveIdentity } from './linked-panel.tsx';
 import { useLinkedSignIns, confirmedPhone } from './linked-sign-ins.ts';
 import { PanelView, type PanelProps } from './panel.tsx';
-import { useRecentSignIn } from './recent-sign-in.tsx';
+import { useRecentSignIn } from './prove-identity.tsx';
 
 export function PhonePanel({ onClose }: PanelProps) {
   const current = confirmedPhone(useUser());

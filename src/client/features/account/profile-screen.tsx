@@ -12,9 +12,8 @@ import { Button } from '#client/ui/button.tsx';
 import { Quiet } from '#client/ui/stack.tsx';
 import { lazyChunk, useOpenChunk } from '#client/ui/lazy-chunk.ts';
 import { DetailsSection } from './details.tsx';
-import { PaymentHistory } from './payment-history.tsx';
+import { PaymentHistory, Subscription } from './subscription.tsx';
 import { SecuritySection } from './security-sections.tsx';
-import { Subscription } from './subscription.tsx';
 
 /** `coach`: the section on the consent to the coach. */
 export function ProfileScreen({ coach }: { coach: ReactNode }) {

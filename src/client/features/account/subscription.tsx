@@ -1,21 +1,26 @@
-/** The user's plan, its end date and the offer to upgrade or renew. Hidden without a profile. */
+/**
+ * The user's plan, its end date and the offer to upgrade or renew (hidden without a profile); and the payments with
+ * receipts.
+ */
 import { useQuery } from '@tanstack/react-query';
 import { Crown } from 'lucide-react';
-import { dateLabel, dayOf, daysBetween, type Day } from '#domain/day/day.ts';
-import { RENEWAL_NOTICE_DAYS } from '#domain/payment/payment.ts';
+import { dateLabel, dayOf, daysBetween, earlierOf, isBefore, type Day } from '#domain/day/day.ts';
+import { RENEWAL_NOTICE_DAYS, moneyLabel, type PaymentStatus } from '#domain/payment/payment.ts';
 import { PLANS } from '#domain/plan/plan.ts';
-import { useData } from '#client/lib/api/data-client.ts';
-import { planChangesQuery, usePaymentPending } from '#client/lib/plan/payment-queries.ts';
+import { useData, type Payment, type PlanChange } from '#client/lib/api/data-client.ts';
+import { planChangesQuery, usePaymentPending, paymentsQuery } from '#client/lib/plan/payment-queries.ts';
 import { PlanPlaceholder } from '#client/ui/plan/plan-placeholder.tsx';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useSession, useUser } from '#client/lib/session/session.ts';
 import { useClientConfig } from '#client/lib/api/supabase.ts';
 import { Section } from '#client/ui/page/page.tsx';
-import { Hint, Quiet } from '#client/ui/stack.tsx';
+import { Hint, Quiet, LoadError } from '#client/ui/stack.tsx';
 import { SupportLink, useSupportAddress } from '#client/ui/support-link.tsx';
 import { UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
-import { findEndedPlan } from './ended-plan.ts';
 import styles from './account.module.css';
+import { Link } from 'wouter';
+import { ROUTES } from '#domain/routes.ts';
+import { LoadingText } from '#client/ui/loading-text.tsx';
 
 export function Subscription() {
   const { profile, profileState } = useSession();
@@ -105,4 +110,95 @@ function DabblerNotice() {
       <UpgradeButton feature="default" />
     </>
   );
+}
+
+/** The user's payments, newest first, with receipts. */
+/** Null hides attempts that were never completed at PayPal. */
+const STATUS_LABELS: Record<PaymentStatus, string | null> = {
+  created: null,
+  voided: null,
+  expired: null,
+  approved: 'Processing',
+  capturing: 'Processing',
+  pending: 'Under review at PayPal',
+  completed: 'Paid',
+  declined: 'Declined, not charged',
+  refunded: 'Refunded',
+  reversed: 'Reversed',
+  needs_review: 'We are checking this payment',
+};
+const HAS_RECEIPT: ReadonlySet<PaymentStatus> = new Set(['completed', 'refunded', 'reversed']);
+
+export function PaymentHistory() {
+  return (
+    <Section title="Payment History">
+      <PaymentTable />
+    </Section>
+  );
+}
+
+function PaymentTable() {
+  const payments = useQuery(paymentsQuery(useData(), useUser().id));
+  if (payments.isPending) return <LoadingText />;
+  if (payments.isError) {
+    return <LoadError request={payments}>Couldn't load your payments. They are safe, and so is your plan.</LoadError>;
+  }
+  const shown = payments.data.filter(({ status }) => STATUS_LABELS[status] !== null);
+  if (shown.length === 0) return <Quiet>No payments yet.</Quiet>;
+  return (
+    <table className={styles.payments}>
+      <thead>
+        <tr>
+          <th scope="col">Date</th>
+          <th scope="col">Amount</th>
+          <th scope="col">Status</th>
+          <th scope="col">
+            <span className="unseen">Receipt</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {shown.map((payment) => (
+          <PaymentRow key={payment.id} payment={payment} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+type ListedPayment = Pick<Payment, 'id' | 'amount_minor' | 'currency' | 'status' | 'created_at' | 'completed_at'>;
+
+function PaymentRow({ payment }: { payment: ListedPayment }) {
+  const date = dateLabel(dayOf(new Date(payment.completed_at ?? payment.created_at)));
+  return (
+    <tr>
+      <td>{date}</td>
+      <td>{moneyLabel(payment.amount_minor, payment.currency)}</td>
+      <td>{STATUS_LABELS[payment.status]}</td>
+      <td>
+        {HAS_RECEIPT.has(payment.status) && (
+          <Link to={`${ROUTES.receipt.path}?payment=${payment.id}`} aria-label={`Receipt of ${date}`}>
+            Receipt
+          </Link>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+/** Finds out how and when a paid plan ended, from its plan changes. */
+type EndedPlan = { kind: 'expired' | 'returned'; on: Day };
+type Change = Pick<PlanChange, 'plan' | 'access_valid_until' | 'reason' | 'changed_at'>;
+
+/** Null if the user never had a paid plan or has one now. `changes` are newest first. */
+export function findEndedPlan(changes: readonly Change[], today: Day): EndedPlan | null {
+  const [last] = changes;
+  const year = changes.find((change) => change.plan === 'premium');
+  if (!last || !year) return null;
+  const until = year.access_valid_until;
+  // The job that records expired plans may not have run yet.
+  if (last === year) return until !== null && isBefore(until, today) ? { kind: 'expired', on: until } : null;
+  const changedOn = dayOf(new Date(last.changed_at));
+  if (last.reason === 'refund' || last.reason === 'reversal') return { kind: 'returned', on: changedOn };
+  return { kind: 'expired', on: until === null ? changedOn : earlierOf(until, changedOn) };
 }

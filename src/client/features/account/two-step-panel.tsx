@@ -13,7 +13,7 @@ import { Buttons, Hint, LoadError, Row, RowName, Rows } from '#client/ui/stack.t
 import { Notice } from '#client/ui/notice.tsx';
 import { PanelView, ConfirmChangeDialog, CopyButton, type PanelProps } from './panel.tsx';
 import { AddApp, AddPhone, AddKey } from './add-factor.tsx';
-import { toOutcome, useRecentSignIn } from './recent-sign-in.tsx';
+import { toOutcome, useRecentSignIn } from './prove-identity.tsx';
 import styles from './security.module.css';
 
 /** A step of the panel. With `codes`, it shows new recovery codes until the user confirms to have kept them. */

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, type Ref } from 'react';
 import { flushSync } from 'react-dom';
-import { AI_MESSAGES } from '#domain/coach/coach.ts';
+import { AI_MESSAGES, FAIR_USE_NOTE } from '#domain/coach/coach.ts';
 import { dayLabel, type Day } from '#domain/day/day.ts';
 import { scoreBand } from '#domain/coach/hustle-score.ts';
 import { shortDate } from '#domain/coach/win-bullets.ts';
@@ -12,18 +12,23 @@ import { ENTRY_CACHE_KEY } from '#client/sync/entries/entry-cache.ts';
 import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
-import { Score } from '#client/ui/coach-sample.tsx';
+import { Score, SampleDay } from '#client/ui/coach-sample.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { AnalysisFailure, useRetryWait, type AnalysisView } from './use-analysis.tsx';
 import { useConsent, CoachConsent, SandboxModelNotice } from './coach-consent.tsx';
 import { CoachText, TimeAgo } from './coach-text.tsx';
-import { useIsWide } from './coach-sheet.tsx';
+import { useIsWide, CoachSheet } from './coach-sheet.tsx';
 import { useFeedback, type StoredFeedback, type OpenLog } from './use-feedback.ts';
 import styles from './coach-panel.module.css';
+import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
+import { usePremium } from '#client/lib/plan/premium.ts';
+import { useClientConfig } from '#client/lib/api/supabase.ts';
+import { PlanPlaceholder } from '#client/ui/plan/plan-placeholder.tsx';
+import { UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
 
 type FeedbackProps = { date: Day; log: OpenLog; configured: boolean; onClose: () => void };
 
-export function Feedback({ date, log, configured, onClose }: FeedbackProps) {
+function Feedback({ date, log, configured, onClose }: FeedbackProps) {
   const { stored, view, analyze, cancel } = useFeedback(date, log);
   const consent = useConsent();
   const { fallbackRef, areaProps } = useFocusRestore();
@@ -314,4 +319,58 @@ function linesIn(log: HTMLElement): Range[] {
     }
   }
   return lines;
+}
+
+/** The HAI Feedback panel: the upgrade pitch on the free plan, the feedback on the open day on premium. */
+type CoachPanelProps = { date: Day; log: OpenLog; onClose: () => void };
+
+export function CoachPanel({ date, log, onClose }: CoachPanelProps) {
+  const premium = usePremium();
+  const { features } = useClientConfig();
+  // If the plan ends while a button of the panel has the focus, the upgrade button gets the focus.
+  const { fallbackRef, areaProps } = useFocusRestore();
+  return (
+    <CoachSheet title="HAI Feedback" onClose={onClose}>
+      <div className={styles.whole} {...areaProps}>
+        {premium === null && <PlanPlaceholder />}
+        {premium === false && <Pitch configured={features.coach} button={fallbackRef} />}
+        {/* The key aborts the analysis when the day changes. */}
+        {premium === true && (
+          <Feedback key={date} date={date} log={log} configured={features.coach} onClose={onClose} />
+        )}
+      </div>
+    </CoachSheet>
+  );
+}
+
+type PitchProps = { configured: boolean; button: Ref<HTMLButtonElement> };
+
+function Pitch({ configured, button }: PitchProps) {
+  return (
+    <>
+      <div className={styles.stack}>
+        {configured ? (
+          <>
+            <p className={styles.lead}>{AI_MESSAGES.premium}</p>
+            <SampleDay />
+            <ul className={styles.points}>
+              <li>A HustleScore from 1 to 10 for every day</li>
+              <li>Raw feedback that cites what you wrote</li>
+              <li>As often as you like</li>
+            </ul>
+            <p className={styles.quiet}>{FAIR_USE_NOTE}</p>
+          </>
+        ) : (
+          // A server without a coach cannot sell feedback. The upgrade button stays, because the plan has other benefits.
+          <Notice kind="info">{AI_MESSAGES.notConfigured}</Notice>
+        )}
+      </div>
+      <div className={styles.foot}>
+        <div className={styles.offer}>
+          <UpgradeButton feature="ai-feedback" button={button} />
+          <p>{PREMIUM_PRICE.label}</p>
+        </div>
+      </div>
+    </>
+  );
 }

@@ -16,7 +16,6 @@ import { Button } from '#client/ui/button.tsx';
 import { useRovingTabindex } from '#client/ui/use-roving-tabindex.ts';
 import type { LoggedDay } from './use-logged-days.ts';
 import charts from './review-charts.module.css';
-import styles from './score-plot.module.css';
 
 const HEIGHT = 260;
 const MARGIN = { top: 14, right: 26, bottom: 34, left: 34 };
@@ -49,10 +48,10 @@ export function ScorePlot({ from, to, today, logged }: ScorePlotProps) {
         </p>
       ) : (
         <>
-          {trend && <p className={styles.trend}>{trend}</p>}
+          {trend && <p className={charts.trend}>{trend}</p>}
           {!isTable && <Plot key={from} from={from} to={to} points={points} />}
           {/* `unseen` is on a wrapper: it sets a size of one pixel, but a table is never smaller than its text. */}
-          <div className={isTable ? styles.whole : 'unseen'}>
+          <div className={isTable ? charts.whole : 'unseen'}>
             <ScoreTable points={points} />
           </div>
         </>
@@ -64,7 +63,7 @@ export function ScorePlot({ from, to, today, logged }: ScorePlotProps) {
 /** The text alternative of the plot; also shown on request. */
 function ScoreTable({ points }: { points: readonly Point[] }) {
   return (
-    <table className={styles.table}>
+    <table className={charts.table}>
       <caption className="unseen">HustleScores by day</caption>
       <thead>
         <tr>
@@ -131,8 +130,8 @@ function Plot({ from, to, points }: { from: Day; to: Day; points: readonly Point
   });
 
   return (
-    <div ref={box} className={styles.plot}>
-      <p className={styles.label}>
+    <div ref={box} className={charts.plot}>
+      <p className={charts.label}>
         <span aria-hidden="true">{shortLabel(highlighted.point)}</span>
         {highlighted.tapped && <a {...linkTo(highlighted.point)}>Open {shortDate(highlighted.point.date)}</a>}
       </p>
@@ -147,7 +146,7 @@ function Plot({ from, to, points }: { from: Day; to: Day; points: readonly Point
           {[4, 6, 8].map((score) => (
             <line
               key={score}
-              className={styles.band}
+              className={charts.band}
               x1={MARGIN.left}
               x2={width - MARGIN.right}
               y1={y(score)}
@@ -161,7 +160,7 @@ function Plot({ from, to, points }: { from: Day; to: Day; points: readonly Point
             tickFormat={String}
             hideAxisLine
             hideTicks
-            tickLabelProps={{ className: styles.tick ?? '', dx: '-0.2em', dy: '0.32em', textAnchor: 'end' }}
+            tickLabelProps={{ className: charts.tick ?? '', dx: '-0.2em', dy: '0.32em', textAnchor: 'end' }}
           />
           <AxisBottom
             top={HEIGHT - MARGIN.bottom + 6}
@@ -169,15 +168,15 @@ function Plot({ from, to, points }: { from: Day; to: Day; points: readonly Point
             tickValues={ticksOf(last, width)}
             tickFormat={(back) => shortDate(addDays(from, Number(back)))}
             hideTicks
-            axisLineClassName={styles.line ?? ''}
-            tickLabelProps={{ className: styles.tick ?? '', dy: '0.4em', textAnchor: 'middle' }}
+            axisLineClassName={charts.line ?? ''}
+            tickLabelProps={{ className: charts.tick ?? '', dy: '0.4em', textAnchor: 'middle' }}
           />
         </g>
         <Group>
           {runsOf(points).map((run) => (
             <LinePath
               key={run[0]!.date}
-              className={styles.path ?? ''}
+              className={charts.path ?? ''}
               data={run}
               x={(point) => positionOf(point).left}
               y={(point) => positionOf(point).top}
@@ -194,7 +193,7 @@ function Plot({ from, to, points }: { from: Day; to: Day; points: readonly Point
                 key={point.date}
                 {...roving(index)}
                 href={href}
-                className={styles.point}
+                className={charts.point}
                 data-dense={dayWidth < 5 || undefined}
                 data-band={scoreBand(point.score).name}
                 data-highlighted={point.date === highlighted.point.date || undefined}
@@ -210,9 +209,9 @@ function Plot({ from, to, points }: { from: Day; to: Day; points: readonly Point
                 }}
               >
                 {/* The target covers the whole height: only the day matters. */}
-                <rect className={styles.target} x={target.from} width={target.to - target.from} y={0} height={HEIGHT} />
-                <circle cx={left} cy={top} r={12} className={styles.ring} />
-                <circle cx={left} cy={top} r={5} className={styles.dot} />
+                <rect className={charts.target} x={target.from} width={target.to - target.from} y={0} height={HEIGHT} />
+                <circle cx={left} cy={top} r={12} className={charts.ring} />
+                <circle cx={left} cy={top} r={5} className={charts.dot} />
               </a>
             );
           })}

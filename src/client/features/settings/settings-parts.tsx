@@ -4,7 +4,7 @@ import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 import { Hint } from '#client/ui/stack.tsx';
 import { LockedCrown, UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
-import type { Progress } from './export/export-run.ts';
+import type { Progress } from './export/read-entries.ts';
 import styles from './settings.module.css';
 
 /** The upgrade prompt under a locked setting. */

@@ -2,12 +2,12 @@
 import { useState, type ReactNode } from 'react';
 import type { Day } from '#domain/day/day.ts';
 import { WEEK_STARTS } from '#domain/day/month.ts';
-import { useSession } from '#client/lib/session/session.ts';
+import { useSession, useUser } from '#client/lib/session/session.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useTitle } from '#client/lib/hooks/use-title.ts';
 import { BackToJournal, Page, Section } from '#client/ui/page/page.tsx';
 import { Choices } from '#client/ui/form/choices.tsx';
-import { Quiet, Stack } from '#client/ui/stack.tsx';
+import { Quiet, Stack, LoadError } from '#client/ui/stack.tsx';
 import { PlanPlaceholder } from '#client/ui/plan/plan-placeholder.tsx';
 import {
   chooseEditorFont,
@@ -20,9 +20,14 @@ import { DayCard, PromptsCard, TimeOffCard } from './day-cards.tsx';
 import { ExportCard } from './export/export-card.tsx';
 import { ImportCard, ImportFrame } from './import/import-card.tsx';
 import { ReminderCards } from './reminder-cards.tsx';
-import { LinksCard } from './links-card.tsx';
-import { UpgradePrompt } from './settings-parts.tsx';
+import { UpgradePrompt, pluralize } from './settings-parts.tsx';
 import styles from './settings.module.css';
+import { useQuery } from '@tanstack/react-query';
+import { useData } from '#client/lib/api/data-client.ts';
+import { LoadingText } from '#client/ui/loading-text.tsx';
+import { FoldedSection } from '#client/ui/page/folded-section.tsx';
+import { LinkRows } from '#client/ui/share/link-rows.tsx';
+import { linksKey, listLinks } from '#client/ui/share/links.ts';
 
 type SettingsScreenProps = {
   /** Saves all drafts; returns the days that could not be saved. */
@@ -121,5 +126,40 @@ function WeekCard() {
         />
       </Stack>
     </Section>
+  );
+}
+
+/** The Links card: the read-only links that still work, each with a button that ends it. */
+function LinksCard() {
+  const data = useData();
+  const { id: userId } = useUser();
+  const links = useQuery({
+    queryKey: linksKey(userId),
+    queryFn: ({ signal }) => listLinks(data, userId, signal),
+    staleTime: 0,
+    networkMode: 'always',
+  });
+  return (
+    <FoldedSection
+      title="Links"
+      summary={links.data && (links.data.length === 0 ? 'None' : pluralize(links.data.length, 'link'))}
+    >
+      <Stack>
+        {links.data ? (
+          links.data.length === 0 ? (
+            <Quiet>No links. Documents and reviews can be shown by one; views are not counted.</Quiet>
+          ) : (
+            <>
+              <Quiet>Whoever has a link sees what it shows, until it ends. Views are not counted.</Quiet>
+              <LinkRows links={links.data} label="Links" />
+            </>
+          )
+        ) : links.isError ? (
+          <LoadError request={links}>Couldn't load your links.</LoadError>
+        ) : (
+          <LoadingText />
+        )}
+      </Stack>
+    </FoldedSection>
   );
 }

@@ -1,7 +1,7 @@
 import type { User } from '@supabase/auth-js';
 import { expect, test } from 'vitest';
 import type { ClientConfig } from '#domain/client-config.ts';
-import { accountWays } from './account-ways.ts';
+import { accountWays } from './sign-in-overlay.tsx';
 
 const SIGN_IN: ClientConfig['signIn'] = {
   signups: true,

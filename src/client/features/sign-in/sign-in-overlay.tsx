@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { MESSAGES, recoveryMessage, signInMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { rememberWay, readLastWay, hasKnownPasskeys, type Way } from '#client/lib/session/last-way.ts';
-import { useSession, useUser, ssoProviderOf } from '#client/lib/session/session.ts';
+import { useSession, useUser, ssoProviderOf, isSsoUser } from '#client/lib/session/session.ts';
 import { useSupabase, useClientConfig } from '#client/lib/api/supabase.ts';
 import { useSignOut } from '#client/lib/session/use-sign-out.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
@@ -19,14 +19,14 @@ import { SecondStep } from '#client/ui/second-step/second-step.tsx';
 import { useOpenChunk } from '#client/ui/lazy-chunk.ts';
 import { Form, SubmitButton } from '#client/ui/form/form.tsx';
 import { Stack } from '#client/ui/stack.tsx';
-import { CurrentPasswordField } from './account-fields.tsx';
-import { EmailField } from './email-field.tsx';
+import { CurrentPasswordField, EmailField } from './account-fields.tsx';
 import { NewPassword, RecoveryCodeForm } from './password/new-password.tsx';
 import { useAdoptSession, type VerifiedAccount } from './link/use-link-verification.ts';
-import { WAY_FORMS, WAY_LABELS, Ways, PasskeyButton } from './ways/way-buttons.tsx';
+import { WAY_FORMS, WAY_LABELS, Ways, PasskeyButton } from './ways/sign-in-ways.tsx';
 import { Lead, type WayFrame } from './sign-in-layout.tsx';
-import { accountWays } from './account-ways.ts';
 import { signInInOtherTab } from './ways/provider-sign-in.ts';
+import type { User } from '@supabase/auth-js';
+import type { ClientConfig } from '#domain/client-config.ts';
 
 export function SignInOverlay() {
   const { auth } = useSupabase();
@@ -296,3 +296,41 @@ function OtherTabButton({ name, label, looks }: OtherTabButtonProps) {
     </Form>
   );
 }
+
+/** Lists the ways to sign in to an account, the one to offer first at the front. */
+type Known = {
+  signIn: ClientConfig['signIn'];
+  lastWay: string | null;
+  /** Whether the account has a passkey, as far as this browser knows. */
+  hasPasskeys: boolean;
+};
+
+/**
+ * `lastWay`, the way that signed in last in this browser, comes first. If it is not one of the account's ways, the way
+ * that the account began with comes first. Empty for an anonymous user, who never added an address, a number or a
+ * provider. Passkeys are offered to an account without any other way too, even if the page knows of none.
+ */
+export function accountWays(user: User, { signIn, lastWay, hasPasskeys }: Known): readonly Way[] {
+  // The server refuses a user of single sign-on any other way to sign in, also a mailed code.
+  if (isSsoUser(user)) return ['sso'];
+  if (user.is_anonymous) return [];
+  const { provider: began = 'email', providers: linked = [] } = user.app_metadata;
+  const known = signIn.providers.filter(({ name }) => linked.includes(name));
+  const hasAddress = Boolean(user.email);
+  const hasWallets = signIn.wallets.ethereum || signIn.wallets.solana;
+  const ways = [
+    // A user who began with a provider may have set a password later.
+    ...(hasAddress ? (['password'] as const) : []),
+    ...(signIn.passkeys && hasPasskeys ? (['passkey'] as const) : []),
+    ...(signIn.mailCodes && hasAddress ? (['mailCode'] as const) : []),
+    ...(signIn.phone && user.phone ? (['phoneCode'] as const) : []),
+    ...(hasWallets && linked.includes('web3') ? (['wallet'] as const) : []),
+    ...known.map(({ name }) => `provider:${name}` as const),
+  ];
+  if (ways.length === 0 && signIn.passkeys) return ['passkey'];
+  const first =
+    ways.find((way) => way === lastWay) ?? ways.find((way) => way === (BEGINNINGS[began] ?? `provider:${began}`));
+  return first === undefined ? ways : [first, ...ways.filter((way) => way !== first)];
+}
+
+const BEGINNINGS: Readonly<Record<string, Way>> = { email: 'password', phone: 'phoneCode', web3: 'wallet' };

@@ -1,7 +1,7 @@
 /** One wins document: its title and lines, the lines to pick, and the ways to hand it in. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
-import { earlierOf } from '#domain/day/day.ts';
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore, type ReactNode } from 'react';
+import { earlierOf, isDay, type Day } from '#domain/day/day.ts';
 import {
   candidateKey,
   lineKey,
@@ -32,16 +32,15 @@ import { UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
 import { LoadError, Quiet, Stack } from '#client/ui/stack.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import { createDocumentSaver, type DocumentSaver, type SaveState } from './document-saver.ts';
-import { BackTo, PeriodFields } from './document-parts.tsx';
 import { documentBackend, documentsKey, draftStore, takeDraft } from './documents.ts';
-import { changeText, insertByDate, insertHeading, putBack, removeLine } from './edit-lines.ts';
-import { GrowingText } from './growing-text.tsx';
+import { changeText, insertByDate, insertHeading, putBack, removeLine, GrowingText, LineList } from './line-list.tsx';
 import { HandIn } from './hand-in.tsx';
-import { LineList } from './line-list.tsx';
-import { readCandidates } from './logs-of-period.ts';
+import { readCandidates, PickLines } from './pick-lines.tsx';
 import { Paper } from './paper.tsx';
-import { PickLines } from './pick-lines.tsx';
 import styles from './wins.module.css';
+import { Link } from 'wouter';
+import { ArrowLeft } from 'lucide-react';
+import { Field } from '#client/ui/form/field.tsx';
 
 /** Reads the document, or takes it from this browser if the server does not have it yet. */
 export function DocumentScreen({ id }: { id: string }) {
@@ -287,4 +286,34 @@ function useCandidates({ from, to }: WinsDocument, isEnabled: boolean) {
     staleTime: 0,
     networkMode: 'always',
   });
+}
+
+/** The link back to the screen that this one belongs to. */
+export const BackTo = ({ path, children }: { path: string; children: ReactNode }) => (
+  <Link to={path}>
+    <ArrowLeft size={18} strokeWidth={1.6} aria-hidden /> {children}
+  </Link>
+);
+
+type Days = { from: Day; to: Day };
+
+export function PeriodFields({ days, onChange }: { days: Days; onChange: (days: Days) => void }) {
+  const fields = [
+    { name: 'from', label: 'First day' },
+    { name: 'to', label: 'Last day' },
+  ] as const;
+  return (
+    <div className={styles.dates}>
+      {fields.map(({ name, label }) => (
+        <Field
+          key={name}
+          label={label}
+          type="date"
+          required
+          value={days[name]}
+          onChange={({ currentTarget: { value } }) => isDay(value) && onChange({ ...days, [name]: value })}
+        />
+      ))}
+    </div>
+  );
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { day } from '#domain/day/day.ts';
 import type { DocumentLine, WinLine } from '#domain/documents/wins-document.ts';
-import { insertByDate, insertHeading, moveLine, nudgeLine, putBack, removeLine } from './edit-lines.ts';
+import { insertByDate, insertHeading, moveLine, nudgeLine, putBack, removeLine } from './line-list.tsx';
 
 const win = (id: string, date = '2026-03-02'): WinLine => ({ kind: 'win', id, date: day(date), text: id, source: id });
 const heading = (id: string): DocumentLine => ({ kind: 'heading', id, text: id });

@@ -2,16 +2,20 @@
  * The lines of a document, with their own wording and order. They move by dragging, with Alt and the arrow keys as the items
  * of a log do, and on a touch screen with buttons.
  */
-import { useRef, useState, type KeyboardEvent } from 'react';
+import { useRef, useState, type KeyboardEvent, type FocusEvent } from 'react';
 import { Link } from 'wouter';
 import { ArrowDown, ArrowUp, GripVertical, X } from 'lucide-react';
 import { dateLabel } from '#domain/day/day.ts';
-import { LINE_MAX_LENGTH, lineDate, type DocumentLine, type WinsDocument } from '#domain/documents/wins-document.ts';
+import {
+  LINE_MAX_LENGTH,
+  lineDate,
+  type DocumentLine,
+  type WinsDocument,
+  type WinLine,
+} from '#domain/documents/wins-document.ts';
 import { dayPath } from '#domain/routes.ts';
 import { ALT_KEYS, isApple } from '#client/lib/keys.ts';
 import { IconButton } from '#client/ui/button.tsx';
-import { moveLine, nudgeLine } from './edit-lines.ts';
-import { GrowingText } from './growing-text.tsx';
 import styles from './wins.module.css';
 
 type Lines = readonly DocumentLine[];
@@ -161,5 +165,77 @@ export function LineList({ document, canEdit, onText, onLines, onRemove, onFocus
         </li>
       ))}
     </ul>
+  );
+}
+
+/** Changes of a document's lines. Each returns new lines and leaves the given ones alone. */
+const indexOf = (lines: Lines, id: string): number => lines.findIndex((line) => line.id === id);
+
+export const changeText = (lines: Lines, id: string, text: string): Lines =>
+  lines.map((line) => (line.id === id ? { ...line, text } : line));
+
+/** To the place before the line that is at `to` now; the number of lines is the end. */
+export function moveLine(lines: Lines, id: string, to: number): Lines {
+  const from = indexOf(lines, id);
+  const line = lines[from];
+  if (!line) return lines;
+  const rest = lines.toSpliced(from, 1);
+  return rest.toSpliced(Math.max(0, Math.min(to > from ? to - 1 : to, rest.length)), 0, line);
+}
+
+/** One place up (-1) or down (1). */
+export function nudgeLine(lines: Lines, id: string, by: -1 | 1): Lines {
+  const from = indexOf(lines, id);
+  return from === -1 ? lines : moveLine(lines, id, by === 1 ? from + 2 : from - 1);
+}
+
+export const removeLine = (lines: Lines, id: string): Lines => lines.filter((line) => line.id !== id);
+
+/** Takes a removal back. A line that is there already stays. */
+export const putBack = (lines: Lines, line: DocumentLine, index: number): Lines =>
+  indexOf(lines, line.id) === -1 ? lines.toSpliced(Math.min(index, lines.length), 0, line) : lines;
+
+/** Behind the last win of the same or an earlier day; without one, before the first win. */
+export function insertByDate(lines: Lines, win: WinLine): Lines {
+  const before = lines.findLastIndex((line) => line.kind === 'win' && line.date <= win.date);
+  const first = lines.findIndex((line) => line.kind === 'win');
+  return lines.toSpliced(before >= 0 ? before + 1 : first >= 0 ? first : lines.length, 0, win);
+}
+
+/** Above the line with this id; without it, at the end. */
+export function insertHeading(lines: Lines, heading: DocumentLine, above: string | null): Lines {
+  const index = above === null ? -1 : indexOf(lines, above);
+  return lines.toSpliced(index === -1 ? lines.length : index, 0, heading);
+}
+
+/** A text area that is as high as its text. */
+type GrowingTextProps = {
+  id?: string;
+  label: string;
+  value: string;
+  onChange: (value: string) => void;
+  placeholder?: string;
+  maxLength?: number;
+  readOnly?: boolean;
+  className?: string | undefined;
+  onKeyDown?: (event: KeyboardEvent<HTMLTextAreaElement>) => void;
+  onFocus?: (event: FocusEvent<HTMLTextAreaElement>) => void;
+};
+
+/** Line ends become spaces: a line of a document is one paragraph. */
+export function GrowingText({ label, value, onChange, className, placeholder = '', ...rest }: GrowingTextProps) {
+  return (
+    // The copy of the text, in the same grid cell, gives the field its height in every browser.
+    <div className={[styles.growing, className].filter(Boolean).join(' ')} data-text={value || placeholder}>
+      <textarea
+        {...rest}
+        rows={1}
+        dir="auto"
+        aria-label={label}
+        placeholder={placeholder}
+        value={value}
+        onChange={({ currentTarget }) => onChange(currentTarget.value.replaceAll(/[\r\n]+/g, ' '))}
+      />
+    </div>
   );
 }

@@ -30,8 +30,7 @@ import { PlanPlaceholder } from '#client/ui/plan/plan-placeholder.tsx';
 import { UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
 import { Buttons, Hint, LoadError, Quiet, Row, RowName, Rows, Stack } from '#client/ui/stack.tsx';
 import { useToast } from '#client/ui/toast.tsx';
-import { BackTo, PeriodFields } from './document-parts.tsx';
-import { DocumentScreen } from './document-screen.tsx';
+import { BackTo, PeriodFields, DocumentScreen } from './document-screen.tsx';
 import {
   deleteDocument,
   documentBackend,
@@ -41,7 +40,7 @@ import {
   listDocuments,
   type ListedDocument,
 } from './documents.ts';
-import { readCandidates } from './logs-of-period.ts';
+import { readCandidates } from './pick-lines.tsx';
 import styles from './wins.module.css';
 
 const documentPath = (id: string): string => `${ROUTES.wins.path}?document=${id}`;

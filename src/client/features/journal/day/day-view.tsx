@@ -16,18 +16,19 @@ import {
 } from '#client/sync/entries/entry-queries.ts';
 import type { JournalEditorHandle } from '#client/editor/create-editor.ts';
 import { useUser } from '#client/lib/session/session.ts';
-import { FIRST_LINE_KEY, sharedTextsKeys } from '#client/lib/session/storage-keys.ts';
+import { FIRST_LINE_KEY, sharedTextsKeys, PREFERENCES_PREFIX } from '#client/lib/session/storage-keys.ts';
 import { lazyChunk, tryLoad, useOpenChunk } from '#client/ui/lazy-chunk.ts';
 import { useToast } from '#client/ui/toast.tsx';
 import { loadMerge } from '#client/sync/merge-loader.ts';
 import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
 import type { SaveStatus } from '#client/sync/save-status.ts';
 import { adoptEditor, useEarlyPage, useIsComposing, type EditableEarlyPage } from '../early/use-early-page.ts';
-import { mayTakeFocus } from './may-take-focus.ts';
+import { mayTakeFocus } from '../early/early-editor.ts';
 import { SaveStatusLine } from './save-status-line.tsx';
-import { useDayPrompt } from './use-day-prompt.ts';
 import { useEditor } from './use-editor.ts';
 import styles from '../journal.module.css';
+import { useClock } from '#client/lib/hooks/use-clock.ts';
+import { storedDayEnd } from '#client/lib/session/preferences.ts';
 
 type LockedDayProps = { date: Day };
 
@@ -323,4 +324,38 @@ function useFocusOnBlankClick(focusAtHeight: (clientY: number) => unknown) {
       if (Math.hypot(clientX - from.x, clientY - from.y) <= MAX_CLICK_MOVE_PX) focusAtHeight(clientY);
     },
   };
+}
+
+/**
+ * The question of the day (docs/specification/time-off.md 3); null outside its hours and for users who have not turned it
+ * on. The questions load only then, so the page first asks what it always asks.
+ */
+const NOON = 12;
+
+/** Read on every tick of the clock, so the choice applies as soon as the browser knows it. */
+function isAskedNow(userId: string): boolean {
+  const hour = new Date().getHours();
+  // From noon until the day ends, which may be after midnight.
+  if (hour < NOON && hour >= storedDayEnd()) return false;
+  try {
+    return (
+      (JSON.parse(localStorage.getItem(PREFERENCES_PREFIX + userId) ?? '{}') as { prompts?: boolean }).prompts === true
+    );
+  } catch {
+    return false;
+  }
+}
+
+function useDayPrompt(userId: string, date: Day, today: Day): string | null {
+  const isAsked = useClock(() => (date === today && isAskedNow(userId) ? 'asked' : '')) !== '';
+  const [promptOf, setPromptOf] = useState<((date: Day) => string) | null>(null);
+  useEffect(() => {
+    if (!isAsked) return;
+    import('#domain/habit/prompts.ts').then(
+      (prompts) => setPromptOf(() => prompts.promptOf),
+      // Best effort: the page keeps its usual question.
+      () => undefined,
+    );
+  }, [isAsked]);
+  return isAsked && promptOf ? promptOf(date) : null;
 }

@@ -9,7 +9,6 @@ import type { EarlyPage } from '#client/lib/boot/early-page.ts';
 import { createDayDrafts, DRAFT_INTERVAL_MS } from '#client/sync/day-drafts.ts';
 import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
 import { createTabs } from '#client/sync/store/tabs.ts';
-import { mayTakeFocus } from '../day/may-take-focus.ts';
 
 export type EarlyEditor = NonNullable<ReturnType<typeof createEarlyEditor>>;
 
@@ -95,4 +94,11 @@ function createEarlyEditor({ userId, date, stored, text, leave }: EarlyPage) {
       handle.editor.destroy();
     },
   };
+}
+
+/** True with a mouse, if no control has the focus. On a phone the focus would open the keyboard over the page. */
+export function mayTakeFocus(): boolean {
+  const { activeElement, body } = document;
+  const isFree = activeElement === null || activeElement === body || activeElement.matches('h1[tabindex="-1"]');
+  return isFree && matchMedia('(pointer: fine)').matches;
 }

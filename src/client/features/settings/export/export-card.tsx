@@ -12,8 +12,7 @@ import { Notice, NoticeButtons } from '#client/ui/notice.tsx';
 import { Choices } from '#client/ui/form/choices.tsx';
 import { Buttons, Quiet, Stack } from '#client/ui/stack.tsx';
 import { Section } from '#client/ui/page/page.tsx';
-import { createEntryReader } from './read-entries.ts';
-import { createExportRun, ExportRejected, type ExportRun, type Progress } from './export-run.ts';
+import { createEntryReader, createExportRun, ExportRejected, type ExportRun, type Progress } from './read-entries.ts';
 import { UpgradePrompt, ProgressLine } from '../settings-parts.tsx';
 
 type ExportState =

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { addDays, day, type Day } from '#domain/day/day.ts';
 import { textWriter } from '#domain/export/formats/text-format.ts';
-import { EntryReadError, type EntryReader, type StoredDay } from './read-entries.ts';
-import { createExportRun, ExportRejected } from './export-run.ts';
+import { EntryReadError, createExportRun, ExportRejected, type EntryReader, type StoredDay } from './read-entries.ts';
 
 const FIRST = day('2020-01-01');
 const datesOf = (count: number): Day[] => Array.from({ length: count }, (_, index) => addDays(FIRST, index));

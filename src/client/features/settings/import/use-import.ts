@@ -6,8 +6,7 @@ import type { Day } from '#domain/day/day.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
-import { createEntryReader } from '../export/read-entries.ts';
-import type { Progress } from '../export/export-run.ts';
+import { createEntryReader, type Progress } from '../export/read-entries.ts';
 import {
   createImportRun,
   ImportRejected,

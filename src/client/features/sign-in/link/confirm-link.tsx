@@ -17,7 +17,7 @@ import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { Lead, OtherWays, SignInLayout, SignedInAs } from '../sign-in-layout.tsx';
 import type { MailLink } from './arrived-link.ts';
 import { useAdoptSession, useLinkVerification, type VerifiedAccount } from './use-link-verification.ts';
-import { EmailForm } from '../email-field.tsx';
+import { EmailForm } from '../account-fields.tsx';
 import { mailCode, MailedCode } from '../ways/mail-code.tsx';
 
 type ConfirmLinkProps = {

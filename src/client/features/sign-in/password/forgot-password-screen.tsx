@@ -10,7 +10,7 @@ import { Notice } from '#client/ui/notice.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import { Stack } from '#client/ui/stack.tsx';
 import { SignInLayout } from '../sign-in-layout.tsx';
-import { EmailForm } from '../email-field.tsx';
+import { EmailForm } from '../account-fields.tsx';
 import { NewPassword, RecoveryCodeForm } from './new-password.tsx';
 import { useAdoptSession, type VerifiedAccount } from '../link/use-link-verification.ts';
 

@@ -14,7 +14,7 @@ import { CodeForm } from '#client/ui/form/code-form.tsx';
 import { Form, SubmitButton } from '#client/ui/form/form.tsx';
 import { Stack } from '#client/ui/stack.tsx';
 import { verifiedAccount, type VerifiedAccount } from '../link/use-link-verification.ts';
-import { EmailField } from '../email-field.tsx';
+import { EmailField } from '../account-fields.tsx';
 import { Lead } from '../sign-in-layout.tsx';
 
 type NewPasswordProps = Pick<NewPasswordFormProps, 'onAccepted' | 'requestAgain'> & {
