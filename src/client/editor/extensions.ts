@@ -17,7 +17,6 @@ import { UNDO_DEPTH, UNDO_GROUP_DELAY_MS } from '#domain/log/entry.ts';
 import { bindKeys } from './editor-keys.ts';
 import { followCaret } from './follow-caret.ts';
 import { inputRules } from './input-rules.ts';
-import { keyboardExit } from './keyboard-exit.ts';
 import { blockFormatsInList } from './split-list.ts';
 import { deferredPlugins } from './load-deferred-plugins.ts';
 import { isHistoryTransaction } from '@tiptap/pm/history';
@@ -196,3 +195,29 @@ export function journalExtensions(placeholder: () => string = () => ''): AnyExte
     followCaret,
   ];
 }
+
+/** Tab indents list items, so Escape and then Tab leaves the editor (WCAG 2.1.2). The editor's description says so. */
+const keyboardExit = Extension.create({
+  name: 'keyboardExit',
+  // Above the default of 100: handles Tab before the list extension, which would indent the item.
+  priority: 1_000,
+
+  addProseMirrorPlugins() {
+    let isLeaving = false;
+    return [
+      new Plugin({
+        props: {
+          handleDOMEvents: {
+            /** Returning true stops ProseMirror from handling the key, but not the browser's default action. */
+            keydown(_view, event) {
+              const wasLeaving = isLeaving;
+              const isModifier = ['Shift', 'Control', 'Alt', 'Meta'].includes(event.key);
+              isLeaving = event.key === 'Escape' || (isLeaving && isModifier);
+              return wasLeaving && event.key === 'Tab';
+            },
+          },
+        },
+      }),
+    ];
+  },
+});

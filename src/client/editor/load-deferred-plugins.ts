@@ -1,7 +1,7 @@
 /** Loads the plugins for pasting and links, the toolbar and the merge's edits in the background once an editor exists. */
 import { Extension, type Editor } from '@tiptap/core';
 import { Plugin } from '@tiptap/pm/state';
-import { parseInert } from '#client/lib/log-html/inert-html.ts';
+import { parseInert } from '#client/lib/html-to-log/inert-html.ts';
 
 type DeferredPlugins = typeof import('./deferred-plugins.ts');
 

@@ -15,7 +15,7 @@ import { looksLikeMarkdown } from '#domain/log/pasted-markdown.ts';
 import { normalizeText, textToLog } from '#domain/log/text-to-log.ts';
 import { isTooComplex } from '#client/lib/html-to-log/complex-html.ts';
 import { htmlToLog } from '#client/lib/html-to-log/html-to-log.ts';
-import { parseInert } from '#client/lib/log-html/inert-html.ts';
+import { parseInert } from '#client/lib/html-to-log/inert-html.ts';
 import { splitList } from './split-list.ts';
 import { ENTRY_TAGS } from '#domain/log/entry-html.ts';
 

@@ -1,8 +1,7 @@
 /** Renders a log's stored HTML before the editor has loaded, and where the log is read-only. */
 import { createElement, Fragment, useEffect, useMemo, useState, type ReactNode } from 'react';
 import { EMPTY_LOG_HTML } from '../../domain/log/entry-html.ts';
-import { parseInert } from '#client/lib/log-html/inert-html.ts';
-import { renderStored } from '#client/lib/log-html/render-stored.ts';
+import { parseInert, renderStored } from '#client/lib/html-to-log/inert-html.ts';
 import styles from './log-text.module.css';
 import type { StoredLinks } from './stored-links.ts';
 

@@ -1,5 +1,6 @@
 /** Navigation of the app for features and controls. `app/router.tsx` provides the location and the guard. */
 import { useLocation, useSearch } from 'wouter';
+import { useEffect } from 'react';
 
 export type NavigateOptions = { replace?: boolean; state?: PageState | null };
 
@@ -23,3 +24,9 @@ export const useSearchParam = (name: string): string | undefined =>
 
 /** The state of the current history entry. The browser keeps it over a reload. */
 export const pageState = (): PageState => (history.state as PageState | null) ?? {};
+
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · Hustle Forge`;
+  }, [title]);
+}

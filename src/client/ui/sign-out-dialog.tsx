@@ -9,7 +9,7 @@ import type { SignOutFlow } from '#client/lib/session/use-sign-out.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { Notice } from './notice.tsx';
-import styles from './sign-out-dialog.module.css';
+import styles from './dialog.module.css';
 
 /** Renders nothing while `signingOut` has no question for the user. */
 export function SignOutDialog({ signingOut }: { signingOut: SignOutFlow }) {

@@ -4,11 +4,12 @@
  */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
-import { DEFAULT_PREFERENCES, type Preferences } from '#domain/habit/preferences.ts';
+import { DEFAULT_PREFERENCES, parsePreferences, type Preferences } from '#domain/habit/preferences.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import { useUser } from '#client/lib/session/session.ts';
-import { storedPreferences, storePreferences } from '#client/lib/session/stored-preferences.ts';
 import { useToast } from './toast.tsx';
+import { storeDayEnd } from '../lib/session/preferences.ts';
+import { PREFERENCES_PREFIX } from '../lib/session/storage-keys.ts';
 
 const COLUMNS =
   'time_zone, workdays, remind_at, remind_by_mail, remind_by_push, digest, digest_review, day_ends_at, prompts' as const;
@@ -79,4 +80,22 @@ export function usePreferences({ isIdle = false }: { isIdle?: boolean } = {}): P
     [data, queries, toast, userId],
   );
   return { preferences, isRead: read !== undefined, isFailed: isError, change };
+}
+
+/** Known at the start, without the server. Never throws: a browser that blocks storage has stored none. */
+function storedPreferences(userId: string): Preferences {
+  try {
+    return parsePreferences(JSON.parse(localStorage.getItem(PREFERENCES_PREFIX + userId)!));
+  } catch {
+    return DEFAULT_PREFERENCES;
+  }
+}
+
+function storePreferences(userId: string, preferences: Preferences): void {
+  try {
+    localStorage.setItem(PREFERENCES_PREFIX + userId, JSON.stringify(preferences));
+    storeDayEnd(preferences.day_ends_at === 3 ? 3 : 0);
+  } catch {
+    // Best effort: the next page reads them from the server.
+  }
 }

@@ -13,7 +13,7 @@ import {
 } from '#client/sync/entries/entry-queries.ts';
 import { browserTimers, createJournal, watchPage } from '#client/sync/journal.ts';
 import { addToMovedLog, createSendMove, moveLog } from '#client/sync/entries/move-log.ts';
-import { createRemoteChanges } from '#client/sync/live/remote-changes.ts';
+import { createRemoteChanges } from '#client/sync/live/live-sync.ts';
 import { pruneCopies } from '#client/sync/store/prune-copies.ts';
 import { dayOf, type Day } from '#domain/day/day.ts';
 import type { DayChange } from '#domain/live-event.ts';

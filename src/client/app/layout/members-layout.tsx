@@ -4,7 +4,7 @@
  */
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { Redirect } from 'wouter';
-import { useCallback, useEffect, useMemo, useState, type PropsWithChildren } from 'react';
+import { useCallback, useEffect, useMemo, useState, useRef, type PropsWithChildren } from 'react';
 import { dateLabel, type Day } from '#domain/day/day.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 import { ROUTES } from '#domain/routes.ts';
@@ -16,12 +16,10 @@ import { draftsOfOthers } from '#client/sync/day-drafts.ts';
 import { lazyChunk, preloadChunksWhenIdle, useOpenChunk } from '#client/ui/lazy-chunk.ts';
 import type { PageState } from '#client/lib/navigation.ts';
 import { useToast } from '#client/ui/toast.tsx';
-import { usePremium } from '#client/lib/plan/premium.ts';
+import { usePremium, UpgradeContext } from '#client/lib/plan/premium.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { LoadingScreen } from '../full-screen.tsx';
-import { UpgradeContext } from '#client/lib/plan/use-upgrade.ts';
-import { usePlanChange } from '../session/use-plan-change.ts';
 
 const upgrade = lazyChunk(async () => (await import('#client/features/billing/upgrade-dialog.tsx')).UpgradeDialog);
 const signIn = lazyChunk(async () => (await import('#client/features/sign-in/sign-in-overlay.tsx')).SignInOverlay);
@@ -135,4 +133,57 @@ function useDeletedDayToast(): (savers: DaySavers, date: Day, html: string) => v
       text: `The log of ${dateLabel(date)} was deleted.`,
       action: { label: 'Undo', run: () => void restoreLog(savers, date, html) },
     });
+}
+
+// Detects plan changes while the page is open: a payment in another tab, a webhook, a refund, an expiry. Asks again for a
+// plan that could not be loaded.
+
+/**
+ * Refreshes while the page is visible, one request at a time: a tab that comes to the front fires both `focus` and
+ * `visibilitychange`.
+ */
+function createPlanRefresh(refreshProfile: () => Promise<unknown>): () => void {
+  let isRefreshing = false;
+  const refresh = async (): Promise<void> => {
+    if (isRefreshing || document.visibilityState === 'hidden') return;
+    isRefreshing = true;
+    await refreshProfile();
+    isRefreshing = false;
+  };
+  return () => void refresh();
+}
+
+/** How often a visible page asks for a plan that it could not load. */
+const RETRY_MS = 5_000;
+
+function usePlanChange(premium: boolean | null, queries: QueryClient): void {
+  const { expired, profileState, refreshProfile } = useSession();
+  const isUnknown = profileState === 'unavailable';
+  const previous = useRef(premium);
+
+  useEffect(() => {
+    if (expired) return;
+    const refresh = createPlanRefresh(refreshProfile);
+    // Jitter: the browsers that one outage has cut off don't all ask at one moment.
+    const timer = isUnknown ? setInterval(refresh, RETRY_MS * (1 + Math.random() / 2)) : undefined;
+    if (isUnknown) addEventListener('online', refresh);
+    addEventListener('focus', refresh);
+    document.addEventListener('visibilitychange', refresh);
+    return () => {
+      clearInterval(timer);
+      removeEventListener('online', refresh);
+      removeEventListener('focus', refresh);
+      document.removeEventListener('visibilitychange', refresh);
+    };
+  }, [expired, isUnknown, refreshProfile]);
+
+  useEffect(() => {
+    if (premium === null) return;
+    const hasChanged = previous.current !== null && previous.current !== premium;
+    previous.current = premium;
+    if (!hasChanged) return;
+    // Any cached response may depend on the previous plan.
+    queries.removeQueries({ type: 'inactive' });
+    void queries.invalidateQueries();
+  }, [premium, queries]);
 }

@@ -8,12 +8,11 @@ import { dayPath } from '#domain/routes.ts';
 import { useNavigate } from '#client/lib/navigation.ts';
 import { MonthCalendar } from '#client/features/calendar/month-calendar.tsx';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
-import { entryKey } from '#client/sync/entries/entry-queries.ts';
+import { entryKey, DATES_KEY } from '#client/sync/entries/entry-queries.ts';
 import { createSendMove, moveLog, type Move, type MoveOutcome } from '#client/sync/entries/move-log.ts';
 import { useData } from '#client/lib/api/data-client.ts';
-import { DATES_KEY } from '#client/sync/entries/entry-cache.ts';
 import { useEntryDates } from '#client/sync/entries/entry-dates.ts';
-import { usePremium } from '#client/lib/plan/premium.ts';
+import { usePremium, useUpgrade } from '#client/lib/plan/premium.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { useToday } from '#client/lib/hooks/use-clock.ts';
 import { Button } from '#client/ui/button.tsx';
@@ -22,6 +21,8 @@ import { Notice } from '#client/ui/notice.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import type { OverlayProps } from './overlay-props.ts';
 import styles from './calendar-overlays.module.css';
+import { localCopyText } from '#client/sync/save-status.ts';
+import { useTimeOff } from '#client/ui/use-time-off.ts';
 
 type MoveFailure = Exclude<MoveOutcome, { kind: 'moved' }>;
 
@@ -140,4 +141,34 @@ function useMove(onMoved: () => void) {
     toast({ kind: 'success', topic: request.to, text, action: { label: 'Undo', run: () => void undo(request) } });
   }
   return { move, busy, problem };
+}
+
+/** The "Select Date" dialog over the journal. A locked day opens the upgrade dialog instead. */
+export function JournalCalendar({ date, onClose }: OverlayProps) {
+  const today = useToday();
+  const upgrade = useUpgrade();
+  const premium = usePremium() !== false;
+  const dates = useEntryDates();
+  const { ranges: timeOff } = useTimeOff();
+  const navigate = useNavigate();
+  const select = (day: Day): void => {
+    if (isLocked(day, premium, today)) return upgrade('historical-logs');
+    onClose();
+    void navigate(dayPath(day));
+  };
+  if (date === null) return null;
+  const isCopy = dates.isError && dates.data !== undefined;
+  return (
+    <Dialog title="Select Date" onClose={onClose} className={styles.dialog}>
+      <MonthCalendar
+        date={date}
+        today={today}
+        premium={premium}
+        datesWithEntries={dates.data ?? []}
+        timeOff={timeOff}
+        onSelect={select}
+      />
+      {isCopy && <p className={styles.outcome}>{localCopyText(dates.dataUpdatedAt, Date.now())}</p>}
+    </Dialog>
+  );
 }

@@ -9,7 +9,7 @@ import { lazyChunk, preloadChunksWhenIdle, useOpenChunk, type LazyChunk } from '
 import { useClientConfig } from '#client/lib/api/supabase.ts';
 import { useToast } from '#client/ui/toast.tsx';
 import { LoadingScreen } from '../full-screen.tsx';
-import { UpgradeContext, useUpgrade } from '#client/lib/plan/use-upgrade.ts';
+import { UpgradeContext, useUpgrade } from '#client/lib/plan/premium.ts';
 import type { Overlay, OverlayProps } from './overlay-props.ts';
 
 const feedback = lazyChunk(async () => (await import('./journal-feedback.tsx')).JournalFeedback);
@@ -17,7 +17,7 @@ const feedback = lazyChunk(async () => (await import('./journal-feedback.tsx')).
 const overlays: Readonly<Record<Overlay, LazyChunk<OverlayProps>>> = {
   menu: lazyChunk(async () => (await import('../layout/sidebar.tsx')).Sidebar),
   day: lazyChunk(async () => (await import('./journal-day-menu.tsx')).JournalDayMenu),
-  calendar: lazyChunk(async () => (await import('./journal-calendar.tsx')).JournalCalendar),
+  calendar: lazyChunk(async () => (await import('./journal-move.tsx')).JournalCalendar),
   find: lazyChunk(async () => (await import('./journal-find.tsx')).JournalFind),
   move: lazyChunk(async () => (await import('./journal-move.tsx')).JournalMove),
   versions: lazyChunk(async () => (await import('#client/features/versions/versions-dialog.tsx')).VersionsDialog),

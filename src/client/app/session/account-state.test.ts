@@ -1,6 +1,6 @@
 import type { Session, User } from '@supabase/auth-js';
 import { describe, expect, test } from 'vitest';
-import { LOADING, reduceAccount, SIGNED_OUT } from './account-state.ts';
+import { LOADING, reduceAccount, SIGNED_OUT } from './session-provider.tsx';
 
 const factor = { id: 'f', factor_type: 'totp', status: 'verified' } as const;
 

@@ -5,7 +5,7 @@
  */
 import type { Session } from '@supabase/auth-js';
 import type { ClientConfig } from '#domain/client-config.ts';
-import { noteProxyAnswer } from '#client/lib/api/proxy-answer.ts';
+import { noteProxyAnswer } from '#client/lib/api/supabase.ts';
 
 const CAPTCHA_PATHS =
   /\/v1\/(signup|otp|recover|resend|sso|passkeys\/authentication\/options|token\?grant_type=(password|web3))/;

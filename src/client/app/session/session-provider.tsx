@@ -1,15 +1,14 @@
 /** Provides the session to all screens: follows auth events, reads the profile and signs out. */
-import type { Session } from '@supabase/auth-js';
-import { useCallback, useEffect, useMemo, useReducer, useRef, type ReactNode } from 'react';
+import type { Session, User } from '@supabase/auth-js';
+import { useCallback, useEffect, useMemo, useReducer, useRef, useState, type ReactNode } from 'react';
 import { SessionContext, type SessionState, type SignOutScope, type UnsavedText } from '#client/lib/session/session.ts';
 import { SIGNED_OUT_KEY, TYPED_ADDRESS_KEY } from '#client/lib/session/storage-keys.ts';
-import { readStoredSession } from '#client/lib/session/stored-session.ts';
-import { subscribeToProxyAnswers } from '#client/lib/api/proxy-answer.ts';
-import { useSupabase } from '#client/lib/api/supabase.ts';
+import { readStoredSession, needsSecondStep } from '#client/lib/session/stored-session.ts';
+import { subscribeToProxyAnswers, useSupabase, type Supabase } from '#client/lib/api/supabase.ts';
 import { useClearToastsOf, useToast } from '#client/ui/toast.tsx';
 import { wipeUserData } from '#client/lib/session/wipe-user-data.ts';
-import { LOADING, reduceAccount, SIGNED_OUT, type AccountState } from './account-state.ts';
-import { useProfile } from './use-profile.ts';
+import type { Profile } from '#domain/log/entry.ts';
+import { readProfile } from '#client/lib/api/first-reads.ts';
 
 const AUTH_TIMEOUT_MS = 15_000;
 /**
@@ -176,4 +175,150 @@ function useProxyToast(): void {
       });
     });
   }, [toast]);
+}
+
+/** The sign-in state as a pure function of the sessions that auth events bring (docs/specification/accounts.md 1). */
+type AccountState = {
+  status: 'loading' | 'signedOut' | 'signedIn';
+  user: User | null;
+  expired: boolean;
+  /** The user asked to sign out, here or in another tab: the page goes to `/` instead of asking for a password. */
+  leaving: boolean;
+  /**
+   * The user who has passed the first step of a sign-in, but not the second. `user` is then null, or the user of the
+   * expired session.
+   */
+  secondStepUser: User | null;
+};
+
+export const SIGNED_OUT: AccountState = {
+  status: 'signedOut',
+  user: null,
+  expired: false,
+  leaving: false,
+  secondStepUser: null,
+};
+export const LOADING: AccountState = { ...SIGNED_OUT, status: 'loading' };
+
+/**
+ * `signedOutUserId`: the user who asked to sign out in this browser. If the session of any other user ends, it counts
+ * as expired, and the overlay asks that user to sign in again.
+ */
+export function reduceAccount(
+  now: AccountState,
+  session: Session | null,
+  signedOutUserId: string | null,
+): AccountState {
+  if (session && needsSecondStep(session)) {
+    const { user } = session;
+    if (now.secondStepUser?.id === user.id) return now;
+    // A user who signs in again in the overlay keeps the page below it.
+    const page = now.user?.id === user.id ? { ...now, expired: true } : SIGNED_OUT;
+    return { ...page, secondStepUser: user };
+  }
+  if (session) {
+    // auth-js repeats SIGNED_IN whenever the tab gets the focus: keep the state object, so that no screen re-renders. A
+    // changed factor or identity does not change the user's `updated_at`.
+    const isSameUser = now.status === 'signedIn' && !now.expired && now.user?.id === session.user.id;
+    if (isSameUser && JSON.stringify(now.user) === JSON.stringify(session.user)) return now;
+    return { ...SIGNED_OUT, status: 'signedIn', user: session.user };
+  }
+  if (now.status !== 'signedIn' || !now.user) return now.leaving ? now : SIGNED_OUT;
+  return now.user.id === signedOutUserId
+    ? { ...SIGNED_OUT, leaving: true }
+    : { ...now, expired: true, secondStepUser: null };
+}
+
+/**
+ * Reads the signed-in user's profile row (docs/specification/accounts.md 10). If there is no row or the read fails,
+ * reads once more after two seconds. Without an answer, uses the row that stored-profile.ts keeps of a premium user.
+ */
+const PROFILE_TIMEOUT_MS = 10_000;
+const PROFILE_RETRY_MS = 2_000;
+
+/**
+ * A row; null for a new user without one (docs/specification/accounts.md 10); or a failure, which says nothing about
+ * the plan. After `timedOut` the screen stops waiting; after the first `failed` it waits for the retry.
+ */
+type ReadResult = Profile | null | 'failed' | 'timedOut';
+
+async function requestProfile(supabase: Supabase, userId: string): Promise<ReadResult> {
+  const timeout = AbortSignal.timeout(PROFILE_TIMEOUT_MS);
+  try {
+    const { createDataClient } = await import('#client/lib/api/data-client.ts');
+    const { data, error } = await readProfile(createDataClient(supabase), userId)
+      // This hook retries after two seconds. The library's own retries would use up the time-out.
+      .retry(false)
+      .abortSignal(timeout)
+      .maybeSingle();
+    if (!error) return data;
+  } catch {
+    // The screen shows all failures alike.
+  }
+  return timeout.aborted ? 'timedOut' : 'failed';
+}
+
+/** Null also if the chunk cannot be loaded: the plan then stays unknown. */
+const readStored = (userId: string): Promise<Profile | null> =>
+  import('#client/lib/plan/stored-profile.ts').then(
+    (module) => module.readStoredProfile(userId),
+    () => null,
+  );
+
+type LastRead = { userId: string; result: ReadResult };
+type ProfileView = Pick<SessionState, 'profile' | 'profileState' | 'refreshProfile'>;
+
+function useProfile(userId: string | null, paused: boolean): ProfileView {
+  const supabase = useSupabase();
+  const [last, setLast] = useState<LastRead | null>(null);
+  const currentUserId = useRef(userId);
+  currentUserId.current = userId;
+
+  const refreshProfile = useCallback(async () => {
+    if (userId === null) return false;
+    const result = await requestProfile(supabase, userId);
+    const shown = typeof result === 'object' ? result : ((await readStored(userId)) ?? result);
+    // Drop a response for a user who has signed out in the meantime.
+    if (currentUserId.current !== userId) return false;
+    setLast((before) => ({
+      userId,
+      result: mergeResults(before?.userId === userId ? before.result : undefined, shown),
+    }));
+    return isProfile(result);
+  }, [supabase, userId]);
+
+  useEffect(() => {
+    if (userId === null || paused) return;
+    let retry: ReturnType<typeof setTimeout> | undefined;
+    let isCancelled = false;
+    void refreshProfile().then((found) => {
+      if (!found && !isCancelled) retry = setTimeout(() => void refreshProfile(), PROFILE_RETRY_MS);
+    });
+    return () => {
+      isCancelled = true;
+      clearTimeout(retry);
+    };
+  }, [paused, refreshProfile, userId]);
+
+  const own = last?.userId === userId ? last.result : undefined;
+  return { profile: isProfile(own) ? own : null, profileState: stateOf(own), refreshProfile };
+}
+
+const isProfile = (result: ReadResult | undefined): result is Profile => typeof result === 'object' && result !== null;
+
+/** A later failure does not replace a known row. A second failure ends the wait. */
+function mergeResults(before: ReadResult | undefined, now: ReadResult): ReadResult {
+  // Keep the object of an unchanged row, so that no screen re-renders.
+  if (isProfile(now) && isProfile(before) && JSON.stringify(now) === JSON.stringify(before)) return before;
+  if (isProfile(now) || before === undefined) return now;
+  if (isProfile(before)) return before;
+  if (now === null) return null;
+  return before === null ? null : 'timedOut';
+}
+
+/** After a first failure the state stays `loading` until the retry. */
+function stateOf(result: ReadResult | undefined): SessionState['profileState'] {
+  if (result === undefined || result === 'failed') return 'loading';
+  if (result === null) return 'missing';
+  return result === 'timedOut' ? 'unavailable' : 'ready';
 }

@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createJournalEditor, type JournalEditorHandle } from '../create-editor.ts';
-import { createToolbarState } from './toolbar-state.ts';
+import { createToolbarState } from './toolbar-actions.ts';
 
 let handle: JournalEditorHandle;
 

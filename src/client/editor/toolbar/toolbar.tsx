@@ -18,8 +18,7 @@ import { DAY_BAR_PX } from '../follow-caret.ts';
 import { useToast } from '#client/ui/toast.tsx';
 import { onLeftOut, readClipboard, type LeftOut } from '../paste.ts';
 import { isEditorKey, withEditorKey } from '../editor-keys.ts';
-import { BLOCK_ACTIONS, MARK_ACTIONS, TOUCH_BAR } from './toolbar-actions.ts';
-import { createToolbarState, type ButtonNames } from './toolbar-state.ts';
+import { BLOCK_ACTIONS, MARK_ACTIONS, TOUCH_BAR, createToolbarState, type ButtonNames } from './toolbar-actions.ts';
 import styles from './toolbar.module.css';
 
 const ITEMS = 'button';

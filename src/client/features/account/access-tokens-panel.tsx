@@ -22,8 +22,7 @@ import { textOf, useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts
 import { useUser } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Check, Choices } from '#client/ui/form/choices.tsx';
-import { Field } from '#client/ui/form/field.tsx';
-import { Form, SubmitButton } from '#client/ui/form/form.tsx';
+import { Field, Form, SubmitButton } from '#client/ui/form/form.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { Buttons, LoadError, RowName, Rows } from '#client/ui/stack.tsx';
 import { useToast } from '#client/ui/toast.tsx';

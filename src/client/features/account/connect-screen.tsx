@@ -12,11 +12,10 @@ import { parseUserCode, SCOPE_TEXTS, type ConnectRequest, type TokenDays } from 
 import { recoveryMessage } from '#domain/messages.ts';
 import { useAuthRequest } from '#client/lib/api/own-account.ts';
 import { textOf, useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
-import { useTitle } from '#client/lib/hooks/use-title.ts';
+import { useTitle } from '#client/lib/navigation.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
-import { Field } from '#client/ui/form/field.tsx';
-import { Form, SubmitButton } from '#client/ui/form/form.tsx';
+import { Field, Form, SubmitButton } from '#client/ui/form/form.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { BackToJournal, Page } from '#client/ui/page/page.tsx';
 import { Buttons, LoadError, Row, Rows } from '#client/ui/stack.tsx';

@@ -17,11 +17,10 @@ import { Section } from '#client/ui/page/page.tsx';
 import { useSubmit, textOf, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
 import { CodeForm, ResendForm } from '#client/ui/form/code-form.tsx';
-import { Form, SubmitButton } from '#client/ui/form/form.tsx';
+import { Form, SubmitButton, Field, PasswordField } from '#client/ui/form/form.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { Buttons, Hint, Stack } from '#client/ui/stack.tsx';
 import { useToast } from '#client/ui/toast.tsx';
-import { Field, PasswordField } from '#client/ui/form/field.tsx';
 import { useRecentSignIn } from './prove-identity.tsx';
 import styles from './account.module.css';
 

@@ -6,7 +6,7 @@ import { planChangesQuery } from '#client/lib/plan/payment-queries.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useSession, useUser } from '#client/lib/session/session.ts';
 import { LoadingText } from '#client/ui/loading-text.tsx';
-import { useTitle } from '#client/lib/hooks/use-title.ts';
+import { useTitle } from '#client/lib/navigation.ts';
 import { BackToJournal, Page, Section } from '#client/ui/page/page.tsx';
 import { Button } from '#client/ui/button.tsx';
 import { Quiet } from '#client/ui/stack.tsx';

@@ -6,16 +6,15 @@ import { useCallback, useState, useEffect, useRef, type ReactNode } from 'react'
 import { recoveryMessage, isWrongCode, type ProviderError } from '#domain/messages.ts';
 import type { Proof } from '#client/lib/api/own-account.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
-import { RESEND_SECONDS, useCountdown } from '#client/lib/hooks/use-countdown.ts';
+import { RESEND_SECONDS, useCountdown, SentCodeForm } from '#client/ui/form/code-form.tsx';
 import { textOf, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
-import { Field, PasswordField } from '#client/ui/form/field.tsx';
+import { Field, PasswordField } from '#client/ui/form/form.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { SecondStep } from '#client/ui/second-step/second-step.tsx';
 import { Buttons, Quiet, Stack } from '#client/ui/stack.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
-import { SentCodeForm } from '#client/ui/form/code-form.tsx';
 
 export const PROOF_TITLE = 'Confirm that it is you';
 

@@ -5,7 +5,7 @@ import { isOrderId } from '#domain/payment/payment.ts';
 import { mentionsSupport, supportHref } from '#domain/account/support.ts';
 import { useSession, useUser } from '#client/lib/session/session.ts';
 import { useSupabase, type FunctionAnswer, type Supabase } from '#client/lib/api/supabase.ts';
-import { useTitle } from '#client/lib/hooks/use-title.ts';
+import { useTitle } from '#client/lib/navigation.ts';
 import { Button } from '#client/ui/button.tsx';
 import { useSupportAddress } from '#client/ui/support-link.tsx';
 import { useToast } from '#client/ui/toast.tsx';

@@ -26,7 +26,7 @@ import { useToday } from '#client/lib/hooks/use-clock.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
 import { Notice } from '#client/ui/notice.tsx';
-import { FieldError, useInvalidText } from '#client/ui/form/field.tsx';
+import { FieldError, useInvalidText } from '#client/ui/form/form.tsx';
 import { TextWithSupportLink } from '#client/ui/support-link.tsx';
 import { useData } from '#client/lib/api/data-client.ts';
 import { useRedirecting, rememberPurchaseOrigin } from './leave-for-paypal.ts';

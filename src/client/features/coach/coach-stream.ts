@@ -9,8 +9,7 @@ import {
   type ReviewProgress,
 } from '#domain/coach/coach.ts';
 import { eventStreamOf, readEvents } from '#client/lib/api/event-stream.ts';
-import { fetchAsUser } from '#client/lib/api/fetch-as-user.ts';
-import type { Supabase } from '#client/lib/api/supabase.ts';
+import { fetchAsUser, type Supabase } from '#client/lib/api/supabase.ts';
 
 /** A connection without bytes for this time is dead: the server sends a heartbeat every ten seconds. */
 const IDLE_TIMEOUT_MS = 30_000;

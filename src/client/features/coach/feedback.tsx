@@ -8,7 +8,7 @@ import { scoreBand } from '#domain/coach/hustle-score.ts';
 import { shortDate } from '#domain/coach/win-bullets.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import { useUser } from '#client/lib/session/session.ts';
-import { ENTRY_CACHE_KEY } from '#client/sync/entries/entry-cache.ts';
+import { ENTRY_CACHE_KEY } from '#client/sync/entries/entry-queries.ts';
 import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';

@@ -15,10 +15,9 @@ import {
   type ReviewPeriod,
 } from '#domain/plan/review-period.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { Pitch } from '#client/ui/plan/pitch.tsx';
-import { PlanPlaceholder } from '#client/ui/plan/plan-placeholder.tsx';
+import { Pitch, PlanPlaceholder } from '#client/ui/plan/plan-placeholder.tsx';
 import { usePremium } from '#client/lib/plan/premium.ts';
-import { useTitle } from '#client/lib/hooks/use-title.ts';
+import { useTitle } from '#client/lib/navigation.ts';
 import { BackToJournal, Page } from '#client/ui/page/page.tsx';
 import { useClientConfig } from '#client/lib/api/supabase.ts';
 import { UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';

@@ -5,7 +5,7 @@ import { isScore, type FeedbackResult } from '#domain/coach/coach.ts';
 import type { ApiRow } from '#domain/database-rows.ts';
 import type { Day } from '#domain/day/day.ts';
 import { toCitations, labelLineNumbers, type Citation } from '#domain/coach/citations.ts';
-import { invalidateEntryCache } from '#client/sync/entries/entry-cache.ts';
+import { invalidateEntryCache } from '#client/sync/entries/entry-queries.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';

@@ -5,7 +5,7 @@ import type { DayRange } from '#domain/plan/review-period.ts';
 import { yearRows } from '#domain/day/year-weeks.ts';
 import { chosenWeekStart } from '#client/lib/session/preferences.ts';
 import { useData, type DataClient } from '#client/lib/api/data-client.ts';
-import { ENTRY_CACHE_KEY } from '#client/sync/entries/entry-cache.ts';
+import { ENTRY_CACHE_KEY } from '#client/sync/entries/entry-queries.ts';
 import { useUser } from '#client/lib/session/session.ts';
 
 /**

@@ -4,7 +4,7 @@ import type { Day } from '#domain/day/day.ts';
 import { WEEK_STARTS } from '#domain/day/month.ts';
 import { useSession, useUser } from '#client/lib/session/session.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
-import { useTitle } from '#client/lib/hooks/use-title.ts';
+import { useTitle } from '#client/lib/navigation.ts';
 import { BackToJournal, Page, Section } from '#client/ui/page/page.tsx';
 import { Choices } from '#client/ui/form/choices.tsx';
 import { Quiet, Stack, LoadError } from '#client/ui/stack.tsx';
@@ -26,8 +26,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useData } from '#client/lib/api/data-client.ts';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { FoldedSection } from '#client/ui/page/folded-section.tsx';
-import { LinkRows } from '#client/ui/share/link-rows.tsx';
-import { linksKey, listLinks } from '#client/ui/share/links.ts';
+import { LinkRows, linksKey, listLinks } from '#client/ui/share/links.tsx';
 
 type SettingsScreenProps = {
   /** Saves all drafts; returns the days that could not be saved. */

@@ -8,12 +8,11 @@ import {
   validateEmail,
 } from '#domain/account/account.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { Field, FieldError, PasswordField, useInvalidText } from '#client/ui/form/field.tsx';
+import { Field, FieldError, PasswordField, useInvalidText, Form, SubmitButton } from '#client/ui/form/form.tsx';
 import styles from './sign-in.module.css';
 import { recoveryMessage, type ProviderError } from '#domain/messages.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { TYPED_ADDRESS_KEY } from '#client/lib/session/storage-keys.ts';
-import { Form, SubmitButton } from '#client/ui/form/form.tsx';
 
 type LoginFieldsProps = {
   hasPasskeys?: boolean;

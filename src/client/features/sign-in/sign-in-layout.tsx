@@ -1,7 +1,7 @@
 /** The layout of all account forms: brand, heading, lead, form, footer. */
 import { useEffect, useRef, type ReactNode, type ComponentType } from 'react';
 import { ROUTES } from '#domain/routes.ts';
-import { useTitle } from '#client/lib/hooks/use-title.ts';
+import { useTitle } from '#client/lib/navigation.ts';
 import { Brand } from '#client/ui/page/brand.tsx';
 import { useSession } from '#client/lib/session/session.ts';
 import { InlineButton } from '#client/ui/button.tsx';

@@ -13,7 +13,7 @@ import {
   type CandidateDay,
   type DayLog,
 } from '#domain/documents/win-candidates.ts';
-import { Field } from '#client/ui/form/field.tsx';
+import { Field } from '#client/ui/form/form.tsx';
 import { Quiet } from '#client/ui/stack.tsx';
 import styles from './wins.module.css';
 import { splitReview, type DayText } from '#domain/coach/win-bullets.ts';

@@ -2,8 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { ClientConfig } from '#domain/client-config.ts';
 import { createAuthFetch } from '#client/app/session/auth-fetch.ts';
-import { subscribeToProxyAnswers } from './proxy-answer.ts';
-import { createSupabase } from './supabase.ts';
+import { subscribeToProxyAnswers, createSupabase } from './supabase.ts';
 
 const CONFIG = { apiUrl: 'http://server', publishableKey: 'key', signIn: { captcha: null } } as ClientConfig;
 const HOUR_SECONDS = 3_600;

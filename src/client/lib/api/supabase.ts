@@ -2,8 +2,7 @@
 import { AuthClient, isAuthRetryableFetchError } from '@supabase/auth-js';
 import { createContext, use } from 'react';
 import type { ClientConfig } from '#domain/client-config.ts';
-import { noteProxyAnswer } from './proxy-answer.ts';
-import { needsSecondStep } from '../session/stored-session.ts';
+import { needsSecondStep, readClaims } from '../session/stored-session.ts';
 import { sessionStorageKey } from '../session/storage-keys.ts';
 
 /** At most one renewal after a 401 within this time: renewing a token that the server rejects again would loop. */
@@ -173,4 +172,50 @@ export function useClientConfig(): ClientConfig {
   const config = use(ClientConfigContext);
   if (!config) throw new Error('useClientConfig needs a ClientConfigContext above it');
   return config;
+}
+
+// Sends requests only with the token of a given user. Threat: another tab has signed in a different user since, whose
+// token would store the text of this page in that user's account.
+
+/**
+ * Answers a request without this user's token with 401 instead of sending it; offline, rejects like `fetch`.
+ * `withSession` treats the 401 like one of the server, and renews or ends the session.
+ */
+export function fetchAsUser(userId: string, send: typeof fetch): typeof fetch {
+  return async (input, init) => {
+    const token = new Headers(init?.headers).get('authorization') ?? '';
+    if (readClaims(token)?.sub === userId) return send(input, init);
+    // Offline, an expired token cannot be renewed: report a network error instead of asking for the password.
+    if (!navigator.onLine) throw new TypeError('offline');
+    return new Response('{}', { status: 401 });
+  };
+}
+
+// Recognises answers of a proxy in front of the server that asks to sign in or refuses the user. Its page is no answer of
+// the API: it must not end the session, and only a page that loads anew shows what the proxy wants.
+
+/** Statuses at which a proxy shows its sign-in. Its page at another status says that the server is gone. */
+const SIGN_IN_STATUSES: ReadonlySet<number> = new Set([401, 403, 511]);
+
+export function isProxyAnswer({ type, ok, status, headers }: Response): boolean {
+  // A redirect that was not followed.
+  if (type === 'opaqueredirect') return true;
+  const isPage = headers.get('content-type')?.startsWith('text/html') === true;
+  if (isPage) return ok || SIGN_IN_STATUSES.has(status);
+  return status === 401 && /^(basic|digest|negotiate|ntlm)\b/i.test(headers.get('www-authenticate') ?? '');
+}
+
+const listeners = new Set<() => void>();
+
+/** Calls `listener` for every answer of a proxy. Returns a function that ends that. */
+export function subscribeToProxyAnswers(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+/** Tells the listeners of an answer of a proxy, and returns whether it is one. */
+export function noteProxyAnswer(response: Response): boolean {
+  const isProxy = isProxyAnswer(response);
+  if (isProxy) for (const listener of listeners) listener();
+  return isProxy;
 }

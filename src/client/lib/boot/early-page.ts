@@ -4,8 +4,7 @@
  * (features/journal/early), or something else that React shows dismisses it.
  */
 import { dateLabel, dayLabel, weekdayOf, type Day } from '#domain/day/day.ts';
-import { parseInert } from '../log-html/inert-html.ts';
-import { renderStored, type StoredAttributes } from '../log-html/render-stored.ts';
+import { parseInert, renderStored, type StoredAttributes } from '../html-to-log/inert-html.ts';
 import { localToday } from '../session/preferences.ts';
 import { readTodayCopy, type CopiedLog } from './today-copy.ts';
 

@@ -1,7 +1,7 @@
 /**
  * HTML that is too complex to parse: how it is recognised, and what of it becomes text. Neither asks the browser's parser.
  */
-import { withoutStyles } from '#client/lib/log-html/inert-html.ts';
+import { withoutStyles } from './inert-html.ts';
 
 /** 1 MB of a copied spreadsheet has some 50,000 elements. */
 const MAX_ELEMENTS = 100_000;

@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 /** Tests `htmlToLog` with HTML of the shapes that other programs copy. */
 import { describe, expect, test, vi } from 'vitest';
-import { withoutStyles } from '#client/lib/log-html/inert-html.ts';
+import { withoutStyles } from './inert-html.ts';
 import { expectStoredUnchanged } from '../../../../tests/support/journal-editor.ts';
 import { htmlToLog } from './html-to-log.ts';
 

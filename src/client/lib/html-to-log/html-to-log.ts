@@ -6,7 +6,7 @@
 import { escapeHtml } from '#domain/log/entry-html.ts';
 import { linkAsText } from '#domain/log/links.ts';
 import { joinCells } from '#domain/log/pasted-markdown.ts';
-import { parseInert } from '#client/lib/log-html/inert-html.ts';
+import { parseInert } from './inert-html.ts';
 import {
   createStyleReader,
   displayOf,

@@ -2,6 +2,8 @@
 import { isPremium } from '#domain/plan/plan.ts';
 import { useSession } from '../session/session.ts';
 import { useDate } from '../hooks/use-clock.ts';
+import { createContext, use } from 'react';
+import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 
 /** Null while the profile is loading or unavailable. Screens then neither lock features nor offer an upgrade. */
 export function usePremium(): boolean | null {
@@ -9,4 +11,13 @@ export function usePremium(): boolean | null {
   const today = useDate();
   const isKnown = profileState === 'ready' || profileState === 'missing';
   return isKnown ? isPremium(profile, today) : null;
+}
+
+/** Opens the upgrade dialog for a feature from any protected screen. The app mounts the dialog (members-layout.tsx). */
+export const UpgradeContext = createContext<((feature: UpgradeFeature) => void) | null>(null);
+
+export function useUpgrade(): (feature: UpgradeFeature) => void {
+  const open = use(UpgradeContext);
+  if (!open) throw new Error('useUpgrade needs an UpgradeContext above it');
+  return open;
 }

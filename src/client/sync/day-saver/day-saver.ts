@@ -5,9 +5,20 @@ import type { DayDraft } from '../day-drafts.ts';
 import type { EntryTransport, ReadOutcome, StoredLog, WriteOutcome } from '../save-requests.ts';
 import type { LogPosition } from '#domain/merge/merge-logs.ts';
 import type { MergeLoader, MergeModule } from '../merge-loader.ts';
-import type { DaySaverEffect, DaySaverEvent, EventContext, TextChange, TimerName } from './events.ts';
+import {
+  hasTextNewerThan,
+  initialState,
+  isSafe,
+  isSameView,
+  mergeWith,
+  viewOf,
+  type DaySaverEffect,
+  type DaySaverEvent,
+  type EventContext,
+  type TextChange,
+  type TimerName,
+} from './state.ts';
 import { needsText, reduce } from './reducer.ts';
-import { hasTextNewerThan, initialState, isSafe, isSameView, mergeWith, viewOf } from './state.ts';
 
 /** `after` returns a function that stops the timer. `random`: in [0, 1), for the jitter. */
 export type Timers = { now: () => number; after: (ms: number, run: () => void) => () => void; random?: () => number };

@@ -9,9 +9,16 @@ import { log } from '../../../../tests/support/day-saver-harness.ts';
 import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
 import type { DayDraft } from '../day-drafts.ts';
 import type { Failure, StoredLog } from '../save-requests.ts';
-import type { DaySaverEffect, DaySaverEvent, TimerName } from './events.ts';
+import {
+  initialState,
+  isStoredText,
+  viewOf,
+  type DaySaverEffect,
+  type DaySaverEvent,
+  type TimerName,
+  type DaySaverState,
+} from './state.ts';
 import { needsText, reduce } from './reducer.ts';
-import { initialState, isStoredText, viewOf, type DaySaverState } from './state.ts';
 
 const itemsOf = (html: string): string[] => [...html.matchAll(/<p>([^<]+)<\/p>/g)].map((match) => match[1]!);
 const wordsOf = (html: string): string[] => itemsOf(html).flatMap((item) => item.split(' '));

@@ -4,8 +4,17 @@
  */
 import { commonBase, mergeDrafts } from '../day-drafts.ts';
 import type { StoredLog } from '../save-requests.ts';
-import type { DaySaverEffect, DaySaverEvent, EventContext, TimerName } from './events.ts';
-import { basisOf, canSave, isStoredText, mergeWith, type DaySaverState } from './state.ts';
+import {
+  basisOf,
+  canSave,
+  isStoredText,
+  mergeWith,
+  type DaySaverEffect,
+  type DaySaverEvent,
+  type EventContext,
+  type TimerName,
+  type DaySaverState,
+} from './state.ts';
 import {
   acknowledgeRow,
   beginAttempt,

@@ -4,8 +4,17 @@ import { isEmptyLog } from '#domain/log/entry-text.ts';
 import type { LogMerge } from '#domain/merge/merge-logs.ts';
 import type { Failure, MovedLog, StoredLog } from '../save-requests.ts';
 import { DRAFT_INTERVAL_MS } from '../day-drafts.ts';
-import type { DaySaverEffect, EventContext, TextChange } from './events.ts';
-import { basisOf, canSave, isStoredText, mergeWith, type Conflict, type DaySaverState } from './state.ts';
+import {
+  basisOf,
+  canSave,
+  isStoredText,
+  mergeWith,
+  type DaySaverEffect,
+  type EventContext,
+  type TextChange,
+  type Conflict,
+  type DaySaverState,
+} from './state.ts';
 
 const RETRY_FIRST_MS = 1_000;
 /**

@@ -1,7 +1,7 @@
 import { QueryClient } from '@tanstack/react-query';
 import { expect, test } from 'vitest';
 import { addDays, day } from '#domain/day/day.ts';
-import { DATES_KEY, setDateStored } from './entry-cache.ts';
+import { DATES_KEY, setDateStored } from './entry-queries.ts';
 
 const TODAY = day('2026-11-22');
 const OLD = addDays(TODAY, -3);

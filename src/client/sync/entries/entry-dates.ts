@@ -6,7 +6,7 @@ import { readLoggedDates } from '#client/lib/api/first-reads.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { useLocalCopies } from '../day-savers-provider.tsx';
 import type { LocalCopies } from '../store/local-copies.ts';
-import { DATES_KEY } from './entry-cache.ts';
+import { DATES_KEY } from './entry-queries.ts';
 
 /** Newest first. Until the server answers, `data` is the copy in IndexedDB, and `dataUpdatedAt` the time of the copy. */
 const datesQuery = (data: DataClient, userId: string, copies: LocalCopies | null) =>

@@ -5,10 +5,9 @@ import { ENTRY_MAX_BYTES, STORAGE_FULL_CODE, WRITE_LIMIT_CODE } from '#domain/lo
 import { withDateHeader, withoutDateHeader } from '#domain/log/entry-html.ts';
 import { isLocked, isPremium } from '#domain/plan/plan.ts';
 import type { DataClient } from '#client/lib/api/data-client.ts';
-import { isProxyAnswer } from '#client/lib/api/proxy-answer.ts';
+import { isProxyAnswer, fetchAsUser } from '#client/lib/api/supabase.ts';
 import { LOG_COLUMNS, readLog } from '#client/lib/api/first-reads.ts';
 import { fetchPrefetched } from '#client/lib/boot/prefetch.ts';
-import { fetchAsUser } from '#client/lib/api/fetch-as-user.ts';
 import type { EntryTransport, Failure, MovedLog, ReadOutcome, StoredLog, WriteOutcome } from '../save-requests.ts';
 
 /** Browsers limit the keepalive requests of a page to 64 KB in total. The difference is for headers and the URL. */

@@ -2,10 +2,9 @@ import { QueryClient, QueryObserver } from '@tanstack/react-query';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { day, type Day } from '#domain/day/day.ts';
 import { createTestSavers, createVirtualTime, log } from '../../../../tests/support/day-saver-harness.ts';
-import { DATES_KEY } from '../entries/entry-cache.ts';
-import { entryKey, EntryReadError, type ReadEntry } from '../entries/entry-queries.ts';
+import { DATES_KEY, entryKey, EntryReadError, type ReadEntry } from '../entries/entry-queries.ts';
 import type { Failure, StoredLog, WriteOutcome } from '../save-requests.ts';
-import { createRemoteChanges } from './remote-changes.ts';
+import { createRemoteChanges } from './live-sync.ts';
 
 const TODAY = day('2026-11-22');
 const OTHER = day('2026-11-20');

@@ -1,11 +1,9 @@
 /** The forms of a six-digit code from a mail, a text message or an authenticator app: entering it, sending it again. */
-import type { ReactNode } from 'react';
+import { useEffect, useState, type ReactNode } from 'react';
 import { parseCode } from '#domain/account/account.ts';
 import { isWrongCode, MESSAGES, recoveryMessage, type ProviderError } from '#domain/messages.ts';
 import { useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
-import { RESEND_SECONDS, useCountdown } from '#client/lib/hooks/use-countdown.ts';
-import { Field } from './field.tsx';
-import { Form, SubmitButton, type FormLook } from './form.tsx';
+import { Field, Form, SubmitButton, type FormLook } from './form.tsx';
 
 /** The answer of the auth service, without an error if it accepted the code, or the outcome to show. */
 type CodeResult = { error: ProviderError | null } | { outcome: Outcome };
@@ -139,4 +137,32 @@ export function SentCodeForm({
       </ResendForm>
     </>
   );
+}
+
+/** Counts down whole seconds from `startedAt` or the first render on, and again from each `restart`. */
+const TICK_MS = 1_000;
+
+/**
+ * In this time the server sends at most one mail of a kind to an account, and one text message to a phone number
+ * (docs/specification/limits.md 2).
+ */
+export const RESEND_SECONDS = 60;
+
+export function useCountdown(seconds: number, startedAt?: number): { left: number; restart: () => void } {
+  const [now, setNow] = useState(() => Date.now());
+  const [start, setStart] = useState(startedAt ?? now);
+  // A clock that was set back must not extend the wait.
+  const left = Math.min(seconds, Math.max(0, Math.ceil(seconds - (now - start) / 1_000)));
+  const isRunning = left > 0;
+  useEffect(() => {
+    if (!isRunning) return;
+    // A sleeping machine stops timers, so each tick reads the clock.
+    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    return () => clearInterval(timer);
+  }, [isRunning]);
+  const restart = (): void => {
+    setStart(Date.now());
+    setNow(Date.now());
+  };
+  return { left, restart };
 }

@@ -2,8 +2,7 @@
 import { parsePhone, PHONE_HINT, PHONE_PROBLEM } from '#domain/account/account.ts';
 import { recoveryMessage, type ProviderError } from '#domain/messages.ts';
 import { textOf, useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
-import { Field } from './field.tsx';
-import { Form, SubmitButton, type FormLook } from './form.tsx';
+import { Field, Form, SubmitButton, type FormLook } from './form.tsx';
 
 type PhoneFormProps = Pick<FormLook, 'layout'> & {
   label?: string;

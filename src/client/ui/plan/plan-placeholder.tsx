@@ -1,13 +1,14 @@
 /**
  * Replaces content that depends on the plan while the plan is unknown. Never offers an upgrade: the user may have paid.
  */
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
 import { PROFILE_MESSAGES } from '#domain/messages.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import { Button } from '../button.tsx';
 import styles from './plan-placeholder.module.css';
 import { useToast } from '../toast.tsx';
 import { LoadingText } from '../loading-text.tsx';
+import { LockedCrown } from './upgrade-button.tsx';
 
 export function PlanPlaceholder() {
   const { profileState } = useSession();
@@ -52,3 +53,14 @@ export function PlanUnavailable({ more = null }: { more?: string | null }) {
     </div>
   );
 }
+
+/** What replaces a premium screen on the free plan: what the feature is, and the upgrade. */
+export const Pitch = ({ lead, children }: { lead: string | null; children: ReactNode }) => (
+  <section className={styles.pitch}>
+    <h2 className={styles.flag}>
+      <LockedCrown aria-hidden="true" /> Premium Feature
+    </h2>
+    {lead !== null && <p className={styles.lead}>{lead}</p>}
+    {children}
+  </section>
+);

@@ -3,7 +3,7 @@ import type { ReactNode, Ref, ComponentProps } from 'react';
 import { MESSAGES } from '#domain/messages.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 import { usePaymentPending } from '#client/lib/plan/payment-queries.ts';
-import { useUpgrade } from '#client/lib/plan/use-upgrade.ts';
+import { useUpgrade } from '#client/lib/plan/premium.ts';
 import { Button } from '../button.tsx';
 import { Notice } from '../notice.tsx';
 

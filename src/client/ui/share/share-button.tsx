@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { Link2 } from 'lucide-react';
 import { Button } from '../button.tsx';
 import { lazyChunk, useOpenChunk } from '../lazy-chunk.ts';
-import type { LinkTarget } from './links.ts';
+import type { LinkTarget } from './links.tsx';
 
 const shareDialog = lazyChunk(async () => (await import('./share-dialog.tsx')).ShareDialog);
 

@@ -10,8 +10,7 @@ import { Dialog } from '#client/ui/dialog.tsx';
 import { Choices } from '#client/ui/form/choices.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { Buttons, Hint, Quiet, Stack } from '#client/ui/stack.tsx';
-import { createLink, linksKey, listLinks, type LinkTarget } from './links.ts';
-import { LinkRows } from './link-rows.tsx';
+import { createLink, linksKey, listLinks, LinkRows, type LinkTarget } from './links.tsx';
 import styles from './share.module.css';
 
 export function ShareDialog({ target, onClose }: { target: LinkTarget; onClose: () => void }) {

@@ -10,7 +10,7 @@ import {
   statusText,
   type SaveStatus,
 } from '#client/sync/save-status.ts';
-import { useUpgrade } from '#client/lib/plan/use-upgrade.ts';
+import { useUpgrade } from '#client/lib/plan/premium.ts';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import styles from './save-status-line.module.css';
 

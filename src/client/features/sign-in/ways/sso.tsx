@@ -3,8 +3,7 @@ import { parseCompanyDomain } from '#domain/account/account.ts';
 import { recoveryMessage } from '#domain/messages.ts';
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
-import { Field } from '#client/ui/form/field.tsx';
-import { Form, SubmitButton } from '#client/ui/form/form.tsx';
+import { Field, Form, SubmitButton } from '#client/ui/form/form.tsx';
 import { signInWithSso } from './provider-sign-in.ts';
 import { OtherWays, type WayProps } from '../sign-in-layout.tsx';
 

@@ -1,14 +1,20 @@
 /** The requests of read-only links. */
 import type { ApiRow } from '#domain/database-rows.ts';
-import { dateLabel } from '#domain/day/day.ts';
+import { dateLabel, dayOf } from '#domain/day/day.ts';
 import type { LinkAnswer, LinkRequest } from '#domain/documents/document-links.ts';
 import { titleOf } from '#domain/documents/wins-document.ts';
 import { MESSAGES } from '#domain/messages.ts';
-import type { DataClient } from '#client/lib/api/data-client.ts';
+import { useData, type DataClient } from '#client/lib/api/data-client.ts';
 import type { Supabase } from '#client/lib/api/supabase.ts';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useUser } from '#client/lib/session/session.ts';
+import { Button } from '#client/ui/button.tsx';
+import { Buttons, Hint, Row, RowName, Rows } from '#client/ui/stack.tsx';
+import { useToast } from '#client/ui/toast.tsx';
 
 export type LinkTarget = Pick<LinkRequest, 'documentId' | 'reviewId'>;
-export type OwnLink = ApiRow<'document_links'> & { title: string };
+type OwnLink = ApiRow<'document_links'> & { title: string };
 
 export const linksKey = (userId: string) => ['links', userId] as const;
 
@@ -91,6 +97,67 @@ export async function createLink({ ask }: Supabase, request: LinkRequest): Promi
   }
 }
 
-export async function endLink(data: DataClient, userId: string, id: string): Promise<void> {
+async function endLink(data: DataClient, userId: string, id: string): Promise<void> {
   await data.from('document_links').delete().eq('user_id', userId).eq('id', id).throwOnError();
+}
+
+/** A list of read-only links, each with what it shows, when it ends, and a button that ends it at once. */
+type LinkRowsProps = {
+  links: readonly OwnLink[];
+  label: string;
+  /** Makes a new address in place of a link. */
+  onRenew?: (id: string) => void;
+};
+
+export function LinkRows({ links, label, onRenew }: LinkRowsProps) {
+  const data = useData();
+  const { id: userId } = useUser();
+  const queries = useQueryClient();
+  const toast = useToast();
+  const [ending, setEnding] = useState<string | null>(null);
+
+  const end = async ({ id }: OwnLink): Promise<void> => {
+    setEnding(id);
+    try {
+      await endLink(data, userId, id);
+      toast({ kind: 'success', text: 'The link has ended.' });
+    } catch {
+      toast({ kind: 'error', text: "Couldn't end the link. It still works. Please try again." });
+    } finally {
+      await queries.invalidateQueries({ queryKey: linksKey(userId) });
+      setEnding(null);
+    }
+  };
+
+  return (
+    <Rows aria-label={label}>
+      {links.map((link) => (
+        <Row key={link.id}>
+          <div>
+            <RowName>
+              <bdi>{link.title}</bdi>
+            </RowName>
+            <Hint>
+              Made {dateLabel(dayOf(new Date(link.created_at)))}, ends {dateLabel(dayOf(new Date(link.expires_at)))}
+            </Hint>
+          </div>
+          <Buttons>
+            {onRenew && (
+              <Button tone="text" aria-label={`Renew the link to ${link.title}`} onClick={() => onRenew(link.id)}>
+                Renew
+              </Button>
+            )}
+            <Button
+              aria-label={`End the link to ${link.title}`}
+              busy={ending === link.id}
+              busyLabel="Ending..."
+              onClick={() => void end(link)}
+            >
+              End
+            </Button>
+          </Buttons>
+        </Row>
+      ))}
+    </Rows>
+  );
 }
