@@ -45,6 +45,7 @@ describe('plain text is not Markdown', () => {
     '# hosts\n- name: web\n  groups:\n    - a',
     'on:\n  push:\n    # **all** branches\n    paths: [a]',
     'https://example.com/a_b_c/*d*',
+    'https://example.com/?q=*a*&r=_b c_\nwww.example.com/?s=**b**',
     'Error: no\n    at f (a.js:1)\n    at g (b.js:2)',
     'diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b',
   ])('%j', (text) => {

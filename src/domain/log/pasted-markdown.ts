@@ -103,8 +103,13 @@ function hasQuote(lines: readonly string[]): boolean {
   });
 }
 
-const hasInlineMark = (line: string): boolean =>
-  INLINE_MARKS.some((pattern) => pattern.test(line)) || /\s/.test(UNDERSCORES.exec(line)?.[1] ?? '');
+/** An address outside of a link, without the marks at its end. */
+const ADDRESS = /(?<![(<\w])(?:https?:\/\/|www\.)[^\s<>()[\]`]*[^\s<>()[\]`*_~]/gi;
+
+function hasInlineMark(source: string): boolean {
+  const line = source.replace(ADDRESS, 'address');
+  return INLINE_MARKS.some((pattern) => pattern.test(line)) || /\s/.test(UNDERSCORES.exec(line)?.[1] ?? '');
+}
 
 const CELL_SEPARATOR = ' · ';
 

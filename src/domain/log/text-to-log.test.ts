@@ -16,6 +16,8 @@ test('makes a paragraph of each line and drops blank lines', () => {
 test('ends a line at unusual separators, and drops controls', () => {
   expect(convert('a\u2028b\u2029c\u0085d\u000Be\u000Cf\u0007\u001B\uFFFCg')).toBe(p('a', 'b', 'c', 'd', 'e', 'fg'));
   expect(normalizeText('a\r\nb\u000Bc\u0000\ufeff')).toBe('a\nb\nc');
+  const colours = '\u001B[1;31mred\u001B[0m \u001B]8;;https://a.example\u0007link\u001B]8;;\u001B\\ [0m\u001B[K';
+  expect(normalizeText(colours)).toBe('red link [0m');
 });
 
 test.each(['- a', '* a', '+ a', '• a', '· a', 'o\ta'])('turns %j into an item', (line) => {

@@ -9,9 +9,13 @@ import { joinCells } from './pasted-markdown.ts';
 const LINE_END = /\r\n?|[\n\u000B\u000C\u0085\u2028\u2029]/g;
 const PLACEHOLDER = /[\uFFFC\uFEFF]/g;
 
+/** Colours and links of a terminal: a control character, and letters that are not shown. */
+// oxlint-disable-next-line no-control-regex
+const TERMINAL_SEQUENCE = /\u001B(?:\[[\d;:?]{0,40}[A-Za-z]|\][^\u0007\u001B]{0,2000}(?:\u0007|\u001B\\))/g;
+
 /** With `\n` as the only line end, and without controls, which no log stores, and placeholders of pictures. */
 export const normalizeText = (text: string): string =>
-  withoutControls(text.replace(LINE_END, '\n')).replace(PLACEHOLDER, '');
+  withoutControls(text.replace(LINE_END, '\n').replace(TERMINAL_SEQUENCE, '')).replace(PLACEHOLDER, '');
 
 /** Up to three digits: `2026. A good year` is a sentence. `3. 11. 2026` is a date. */
 const NUMBER = /^(\(?)(\d{1,3}|[a-z])([.)])\s+(?=\S)(?!\d{1,2}\.(?:\s|\d{2,4}\b))/i;

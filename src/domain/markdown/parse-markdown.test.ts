@@ -18,6 +18,10 @@ describe('a pasted note', () => {
     ['#### Deep', '<h3>Deep</h3>'],
     ['**Fixed** the *login*', '<p><strong>Fixed</strong> the <em>login</em></p>'],
     ['a __b__ and _two words_', '<p>a <strong>b</strong> and <em>two words</em></p>'],
+    [
+      '**see** https://a.example/?q=*a*&r=_b c_, *https://b.example* and [d](https://a.example/e)',
+      '<p><strong>see</strong> https://a.example/?q=*a*&amp;r=_b c_, <em>https://b.example</em> and d (https://a.example/e)</p>',
+    ],
     ['***both***', '<p><em><strong>both</strong></em></p>'],
     ['**a *b* c** d', '<p><strong>a <em>b</em> c</strong> d</p>'],
     ['~~dropped~~ kept', '<p><s>dropped</s> kept</p>'],

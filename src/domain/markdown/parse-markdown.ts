@@ -31,6 +31,9 @@ const LONG_NUMBER = /\d{8}/y;
 /** Our own export names a number below zero, which Markdown cannot count from, above its list. */
 const LIST_START = /^<!-- (-\d{1,7})\. -->\s*$/;
 
+/** The rest of an address without marks and punctuation at its end, and without character references. */
+const AFTER_SCHEME = /:\/\/(?:(?!&#?\w{1,10};)[^\s<>()[\]"'`\\|])*(?!&#?\w{1,10};)[^\s<>()[\]"'`\\|*_~.,;:!?&]/y;
+
 const parser = createParser();
 /** Finds tags and character references in a block of HTML, where Markdown does not count. */
 const htmlParser = createMarkdownIt('zero', { html: true });
@@ -90,6 +93,18 @@ function createParser(): MarkdownIt {
     if (close === null || close >= end) return false;
     state.push('properties', '', 0).map = [line + 1, close];
     state.line = close + 1;
+    return true;
+  });
+  // As in GFM, an address is no place for marks. Our own export escapes them. The text before a colon is read already.
+  markdown.inline.ruler.push('address', (state, isSilent) => {
+    const { pos, src } = state;
+    if (src[pos] !== ':' || !state.env['keepsBreaks']) return false;
+    if (!/(?:^|[^\w/])https?$/i.test(src.slice(Math.max(0, pos - 6), pos))) return false;
+    AFTER_SCHEME.lastIndex = pos;
+    const rest = AFTER_SCHEME.exec(state.src)?.[0];
+    if (rest === undefined) return false;
+    if (!isSilent) state.pending += rest;
+    state.pos += rest.length;
     return true;
   });
   markdown.core.ruler.before('inline', 'indentation', ({ env, tokens }) => {
