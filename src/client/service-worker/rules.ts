@@ -21,7 +21,7 @@ export const PUSH_DEVICE_PATH = '/push/device';
 export const SERVICE_WORKER_PATH = '/service-worker.js';
 
 export const SHELL_PATH = ROUTES.journal.path;
-const ASSET_FOLDER = '/assets/';
+export const ASSET_FOLDER = '/assets/';
 
 /** Pages that open from the cached app shell. Each prerendered page has its own HTML instead. */
 const SHELL_PAGES: ReadonlySet<string> = new Set(

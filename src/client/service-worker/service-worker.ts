@@ -7,6 +7,7 @@ import { ROUTES } from '#domain/routes.ts';
 import { forgetDevice, handleReminders } from './reminders.ts';
 import {
   ASSET_CACHE,
+  ASSET_FOLDER,
   CACHE_PREFIX,
   handlingOf,
   isServerAnswer,
@@ -40,7 +41,7 @@ const SHELL = shellCache(SHELL_VERSION);
 
 self.addEventListener('install', (event) => {
   // Activating at once is safe: pages come from the network first, and files of open pages stay in the cache.
-  event.waitUntil(install().then(() => self.skipWaiting()));
+  event.waitUntil(Promise.all([bypassWorker(event), install()]).then(() => self.skipWaiting()));
 });
 self.addEventListener('activate', (event) => event.waitUntil(activate()));
 self.addEventListener('fetch', handleFetch);
@@ -50,6 +51,19 @@ self.addEventListener('message', (event) => {
   if (message.type === 'hasFiles') event.ports[0]?.postMessage(message.paths.every((path) => FILES.has(path)));
   else event.waitUntil(message.type === 'signedOut' ? forgetDevice() : deleteOutdatedAssets());
 });
+
+/** The types of TypeScript lack this method, and so do Firefox and Safari. */
+type RoutedEvent = ExtendableEvent & { addRoutes?: (rule: object) => Promise<void> };
+
+/**
+ * Lets Chromium send what the worker does not answer straight to the server, as in `handlingOf`. Otherwise each save and
+ * live update would start a worker that has stopped, and would keep a new version waiting for up to five minutes.
+ */
+async function bypassWorker(event: RoutedEvent): Promise<void> {
+  const isHandled = { or: [{ requestMode: 'navigate' }, { urlPattern: `${ASSET_FOLDER}*` }] };
+  // Best effort: older versions of Chromium do not know `not`.
+  await event.addRoutes?.({ condition: { not: isHandled }, source: 'network' }).catch(() => undefined);
+}
 
 async function install(): Promise<void> {
   const [assets, shell] = await Promise.all([caches.open(ASSET_CACHE), caches.open(SHELL)]);
