@@ -32,6 +32,22 @@ test('an unknown time zone counts as UTC, and one that does not exist is rejecte
   expect(() => currentDay(new Date(), 'Mars/Olympus', 0)).toThrow(RangeError);
 });
 
+test('the formats of a thousand spellings of a zone make room for later ones', () => {
+  const create = vi.spyOn(Intl, 'DateTimeFormat');
+  const spelling = (number: number): string => {
+    let bit = 0;
+    return 'america/los_angeles'.replaceAll(/[a-z]/g, (letter) =>
+      (number >> bit++) & 1 ? letter.toUpperCase() : letter,
+    );
+  };
+  const now = new Date('2026-11-21T12:00:00Z');
+  for (let number = 0; number < 1_100; number++) currentDay(now, spelling(number), 0);
+  create.mockClear();
+  currentDay(now, spelling(0), 0);
+  expect(create).toHaveBeenCalledOnce();
+  create.mockRestore();
+});
+
 describe('in every time zone', () => {
   test('a day that ends at 03:00 is the civil day or the one before it, and a day of some user on Earth', () => {
     fc.assert(

@@ -32,21 +32,33 @@ export const localCurrentDay = (now: Date, dayEndsAt: DayEnd): Day =>
 export const currentDay = (now: Date, timeZone: string | null, dayEndsAt: DayEnd): Day =>
   dayOn(clockIn(timeZone ?? 'UTC'), now, dayEndsAt);
 
-const formats = new Map<string, Intl.DateTimeFormat>();
+const clockIn =
+  (timeZone: string): Clock =>
+  (instant) => {
+    const { day: date, minutes } = localTime(instant, timeZone);
+    return { date, hour: Math.floor(minutes / 60) };
+  };
 
-function clockIn(timeZone: string): Clock {
-  // Creating a format costs far more than using it, and a job asks for many users of one zone.
+/** The civil day and the minutes after its midnight. Throws a RangeError for an unknown time zone, and before the year 1000. */
+export function localTime(instant: Date, timeZone: string): { day: Day; minutes: number } {
+  const [date, time] = formatIn(timeZone).format(instant).split(' ') as [string, string];
+  return { day: day(date), minutes: Number(time.slice(0, 2)) * 60 + Number(time.slice(3)) };
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+/** Threat: the case of a zone's name is free, so each spelling would have a format of 30 KB until the memory is full. */
+const MAX_FORMATS = 1_000;
+
+/** Cached, because creating a format costs far more than using it, and a job asks for many users of one zone. */
+function formatIn(timeZone: string): Intl.DateTimeFormat {
   let format = formats.get(timeZone);
   if (!format) {
     // Swedish dates are written as ISO dates: `2026-11-21 00:30`.
     format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' });
+    if (formats.size >= MAX_FORMATS) formats.clear();
     formats.set(timeZone, format);
   }
-  const { format: write } = format;
-  return (instant) => {
-    const [date, time] = write(instant).split(' ') as [string, string];
-    return { date: day(date), hour: Number(time.slice(0, 2)) };
-  };
+  return format;
 }
 
 /**

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
+import { localTime } from '../day/current-day.ts';
 import { addDays, day, daysBetween, WEEKDAYS, weekdayOf, type Day } from '../day/day.ts';
 import { EARLIEST_REMINDER, LATEST_REMINDER } from './preferences.ts';
-import { isTimely, localTime, MAX_LATE_MS, nextDue, type Due, type WeeklyTime } from './reminder-time.ts';
+import { isTimely, MAX_LATE_MS, nextDue, type Due, type WeeklyTime } from './reminder-time.ts';
 
 const EVERY_DAY = [0, 1, 2, 3, 4, 5, 6];
 const at = (timeZone: string, hour: number, minute = 0, weekdays = EVERY_DAY): WeeklyTime => ({

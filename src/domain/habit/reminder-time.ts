@@ -3,6 +3,7 @@
  * neither skip nor double a day: of a local time that comes twice the first counts, and in place of one that is missing the
  * clock's time just after the gap.
  */
+import { localTime } from '../day/current-day.ts';
 import { addDays, WEEKDAYS, weekdayOf, type Day } from '../day/day.ts';
 import { EARLIEST_REMINDER, type Preferences } from './preferences.ts';
 
@@ -58,12 +59,6 @@ export function isTimely({ at, day }: Due, now: Date, timeZone: string): boolean
   return local.day === day && local.minutes >= EARLIEST_REMINDER;
 }
 
-/** The civil day and the minutes after its midnight. */
-export function localTime(instant: Date, timeZone: string): { day: Day; minutes: number } {
-  const [day, time] = formatIn(timeZone).format(instant).split(' ') as [Day, string];
-  return { day, minutes: Number(time.slice(0, 2)) * 60 + Number(time.slice(3)) };
-}
-
 /** Null for a day that the zone skips, as Samoa did when it crossed the date line. */
 function instantOf(day: Day, minutes: number, timeZone: string): Date | null {
   const asUtc = Date.parse(`${day}T00:00:00Z`) + minutes * MS_PER_MINUTE;
@@ -86,20 +81,4 @@ function offsetAt(instant: number, timeZone: string): number {
   const { day, minutes } = localTime(new Date(instant), timeZone);
   const local = Date.parse(`${day}T00:00:00Z`) + minutes * MS_PER_MINUTE;
   return local - Math.floor(instant / MS_PER_MINUTE) * MS_PER_MINUTE;
-}
-
-const formats = new Map<string, Intl.DateTimeFormat>();
-/** Threat: names of zones differ in case, so a user could have a format cached for each of thousands of spellings. */
-const MAX_FORMATS = 1_000;
-
-/** Cached, because creating a format costs far more than using it. */
-function formatIn(timeZone: string): Intl.DateTimeFormat {
-  let format = formats.get(timeZone);
-  if (!format) {
-    // Swedish dates are written as ISO dates: `2026-11-21 00:30`.
-    format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' });
-    if (formats.size >= MAX_FORMATS) formats.clear();
-    formats.set(timeZone, format);
-  }
-  return format;
 }

@@ -6,7 +6,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addDays, WEEKDAYS, weekdayOf, type Day } from '#domain/day/day.ts';
 import { EARLIEST_REMINDER, LATEST_REMINDER } from '#domain/habit/preferences.ts';
-import { localTime, MAX_LATE_MS } from '#domain/habit/reminder-time.ts';
+import { localTime } from '#domain/day/current-day.ts';
+import { MAX_LATE_MS } from '#domain/habit/reminder-time.ts';
 import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
 import { createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
 import { isConnectionFailure } from '../database/database-error.ts';
