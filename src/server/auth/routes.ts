@@ -217,11 +217,11 @@ export function createAuthDeps(routesDeps: AuthRoutesDeps): AuthDeps {
   const tokens = createPersonalTokens(routesDeps);
   return {
     ...routesDeps,
-    // What ends all sessions of a user ends the tokens too (`endSessions`).
+    // What ends all sessions of a user ends the tokens too (`endSessions`), also where the user has no other session.
     accessTokens: {
       ...routesDeps.accessTokens,
-      invalidateSession: (id) => {
-        routesDeps.accessTokens.invalidateSession(id);
+      invalidateSessions: (ids) => {
+        routesDeps.accessTokens.invalidateSessions(ids);
         tokens.invalidate();
       },
     },

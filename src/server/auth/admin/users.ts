@@ -92,7 +92,7 @@ export const changeUserByAdmin: Endpoint<Given & { body: Body }> = async (contex
       changeUser(transaction, { userId, attributes, author }),
     );
     if (!changed) throw new AuthError('no_such_user');
-    for (const id of changed.endedSessions) deps.accessTokens.invalidateSession(id);
+    deps.accessTokens.invalidateSessions(changed.endedSessions);
     return context.json(userJson(changed.account));
   } catch (error) {
     throw toTakenError(error);
@@ -108,7 +108,7 @@ export const deleteUserByAdmin: Endpoint<Given & { body: Body }> = async (contex
       )
     : await deleteForGood(deps, userId);
   if (!endedSessions) throw new AuthError('no_such_user');
-  for (const id of endedSessions) deps.accessTokens.invalidateSession(id);
+  deps.accessTokens.invalidateSessions(endedSessions);
   return context.json({});
 };
 

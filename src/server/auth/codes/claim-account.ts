@@ -21,7 +21,7 @@ import { endSessions } from '../sessions/sessions.ts';
 import { deleteOneTimeTokens } from './one-time-tokens.ts';
 
 export type Claim = {
-  /** For `AccessTokens.invalidateSession`. */
+  /** For `AccessTokens.invalidateSessions`. */
   endedSessions: string[];
   /** Somebody had signed in to the account, so its owner gets a mail. */
   wasInUse: boolean;
@@ -84,7 +84,7 @@ export async function claimAccount(
  * Call after the transaction that claimed the account. Sends no mail about an account that nobody had used.
  */
 export function announceClaim(deps: AuthDeps, { email }: Pick<UserRow, 'email'>, claim: Claim): void {
-  for (const id of claim.endedSessions) deps.accessTokens.invalidateSession(id);
+  deps.accessTokens.invalidateSessions(claim.endedSessions);
   if (email === null || !claim.wasInUse) return;
   const link = (path: string): string => `${deps.config.publicUrl}${path}`;
   const links = { resetLink: link(ROUTES.forgotPassword.path), profileLink: link(ROUTES.profile.path) };

@@ -96,7 +96,7 @@ export async function completeSecondStep(context: Context<AppEnv>, deps: AuthDep
     throw error;
   });
   if (!result) return null;
-  for (const id of [session.id, ...result.ended]) deps.accessTokens.invalidateSession(id);
+  deps.accessTokens.invalidateSessions([session.id, ...result.ended]);
   rememberDevice(context, deps, result.account.user, { sessionId: session.id });
   return sessionResponse(deps.accessTokens, result.account, result.started);
 }
@@ -125,7 +125,7 @@ type PassedStep = {
 
 type UpgradedSession = {
   started: StartedSession;
-  /** Ids of the sessions that were ended, for `AccessTokens.invalidateSession`. */
+  /** Ids of the sessions that were ended, for `AccessTokens.invalidateSessions`. */
   ended: string[];
 };
 

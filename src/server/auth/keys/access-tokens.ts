@@ -82,8 +82,8 @@ export interface AccessTokens {
    * second step if its user has a verified factor. Throws an AccessTokenError.
    */
   verify(token: string): Promise<AccessClaims>;
-  /** Call after deleting or changing a session's row: drops the cached check of the session in this process. */
-  invalidateSession(sessionId: string): void;
+  /** Call after deleting or changing the rows of sessions: drops their cached checks in this process. */
+  invalidateSessions(sessionIds: readonly string[]): void;
 }
 
 type AccessTokenDeps = { keys: SigningKeys; issuer: string; clock: Clock; database: Database };
@@ -158,9 +158,9 @@ export function createAccessTokens({ keys, issuer, clock, database }: AccessToke
       if (claims.sessionId !== null) await checkSession(claims.sessionId, claims.sub);
       return claims;
     },
-    invalidateSession(sessionId) {
+    invalidateSessions(sessionIds) {
       invalidations += 1;
-      sessionCheckedAt.delete(sessionId);
+      for (const sessionId of sessionIds) sessionCheckedAt.delete(sessionId);
     },
   };
 }

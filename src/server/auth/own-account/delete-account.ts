@@ -32,7 +32,7 @@ type Deletion = {
 
 type DeletedAccount = {
   email: string | null;
-  /** Ids of the deleted sessions, for `AccessTokens.invalidateSession`. */
+  /** Ids of the deleted sessions, for `AccessTokens.invalidateSessions`. */
   endedSessions: string[];
 };
 

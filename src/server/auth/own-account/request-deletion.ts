@@ -37,7 +37,7 @@ export const requestDeletion: Endpoint<Given> = async (context, deps, given) => 
   const { dueAt, undoToken, ended } = await deps.database.transactAsService('request a deletion', (transaction) =>
     markForDeletion(transaction, deps, { signedIn, proof, device }),
   );
-  for (const id of ended) deps.accessTokens.invalidateSession(id);
+  deps.accessTokens.invalidateSessions(ended);
   mailDeletionRequested(deps, signedIn.account.user, undoToken);
   return context.json({ deletion_due_at: dueAt.toISOString(), undo_token: undoToken });
 };

@@ -257,7 +257,7 @@ async function changePassword(deps: AuthDeps, user: UserRow, { session, password
     });
     return endSessions(transaction, user.id, session === null ? { all: true } : { except: session.id });
   });
-  for (const id of ended) deps.accessTokens.invalidateSession(id);
+  deps.accessTokens.invalidateSessions(ended);
   mailPasswordChanged(deps, user);
 }
 

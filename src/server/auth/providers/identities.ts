@@ -60,7 +60,7 @@ export const deleteIdentity: Endpoint<Given> = async (context, deps, { caller, d
       'email_conflict_identity_not_deletable',
       'Unable to unlink identity due to email conflict',
     );
-  for (const id of result.endedSessions) deps.accessTokens.invalidateSession(id);
+  deps.accessTokens.invalidateSessions(result.endedSessions);
   const { user } = account;
   mailIdentityUnlinked(
     deps,

@@ -41,7 +41,7 @@ export const logout: Endpoint<Given> = async (context, deps, { caller, device, c
     return ids;
   });
   if (ended.length === 0) await countRequest();
-  for (const id of ended) deps.accessTokens.invalidateSession(id);
+  deps.accessTokens.invalidateSessions(ended);
   return context.body(null, 204);
 };
 

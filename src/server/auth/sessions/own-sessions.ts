@@ -45,6 +45,6 @@ export const endOwnSession: Endpoint<Given> = async (context, deps, { caller, de
     return endedIds;
   });
   if (ended.length === 0) throw new AuthError('no_such_session');
-  for (const endedId of ended) deps.accessTokens.invalidateSession(endedId);
+  deps.accessTokens.invalidateSessions(ended);
   return context.body(null, 204);
 };

@@ -42,7 +42,7 @@ export const grantRefreshToken: Endpoint<Given> = async (context, deps, { body, 
       return reject('refresh_token_not_found', 'Invalid Refresh Token: Refresh Token Not Found');
     if (renewal.outcome === 'banned') return reject('user_banned', 'Invalid Refresh Token: User Banned');
     if (renewal.outcome === 'reused') {
-      accessTokens.invalidateSession(renewal.sessionId);
+      accessTokens.invalidateSessions([renewal.sessionId]);
       return reject('refresh_token_already_used', 'Invalid Refresh Token: Already Used');
     }
     const owner = await getAccount(database.asService('renew a session'), renewal.session.user_id);

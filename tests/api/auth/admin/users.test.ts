@@ -469,7 +469,7 @@ describe('an access token', () => {
       await other.query('begin; lock table auth.sessions');
       const checking = tokens.verify(access);
       await waitUntilBlocked(world.admin);
-      tokens.invalidateSession(String(session_id));
+      tokens.invalidateSessions([String(session_id)]);
       await other.query('commit');
       await checking;
     } finally {
