@@ -59,8 +59,8 @@ function readKey(key: unknown): string | null {
   throw new FunctionError(400, `A key has 1 to ${max} visible ASCII characters.`, { code: 'invalid_key' });
 }
 
-/** As `Date.toISOString` writes it. */
+/** As `Date.toISOString` writes it, from 1970 on. */
 const isInstant = (value: unknown): value is string =>
   typeof value === 'string' &&
   /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,3})?Z$/.test(value) &&
-  !Number.isNaN(Date.parse(value));
+  Date.parse(value) >= 0;

@@ -59,10 +59,11 @@ async function readRange(deps: Deps, caller: FunctionCaller, body: Record<string
   return { from, to };
 }
 
-/** From Monday to Sunday. */
+/** From Monday to Sunday; the last week of year 9999 ends with the year. */
 function weekOf(day: Day): Range {
   const monday = addDays(day, -((WEEKDAYS.indexOf(weekdayOf(day)) + 6) % 7));
-  return { from: monday, to: addDays(monday, 6) };
+  const sunday = addDays(monday, 6);
+  return { from: monday, to: isDay(sunday) ? sunday : ('9999-12-31' as Day) };
 }
 
 /** Threat: a token that may read finds a way to write. PostgreSQL refuses any write of this transaction. */
