@@ -45,7 +45,10 @@ export async function storeMailTokens(
   }
 }
 
-/** The day and the user of a valid token. */
+/**
+ * The day and the user of a valid token. Threat: the links of an account that the operator has banned, or that is about to be
+ * deleted, write on.
+ */
 export async function findMailToken(
   service: AsService,
   text: string,
@@ -55,7 +58,9 @@ export async function findMailToken(
   const parsed = parseMailToken(text);
   if (!parsed) return null;
   const { rows } = await service.statement<{ day: Day }>(
-    'select day::text from public.mail_tokens where user_id = $1 and token_hash = $2 and purpose = $3 and expires_at > $4',
+    `select token.day::text from public.mail_tokens as token join auth.users as account on account.id = token.user_id
+      where token.user_id = $1 and token.token_hash = $2 and token.purpose = $3 and token.expires_at > $4
+        and (account.banned_until is null or account.banned_until <= $4) and account.deletion_due_at is null`,
     [parsed.userId, parsed.hash, purpose, now],
   );
   return rows[0] ? { ...parsed, day: rows[0].day } : null;

@@ -122,6 +122,18 @@ describe('a link of a quick entry', () => {
     expect(await readLogs()).toEqual([]);
   });
 
+  test.each(["banned_until = now() + interval '1 year'", "deletion_due_at = now() + interval '1 hour'"])(
+    'rests while its owner has %s',
+    async (state) => {
+      const { taps } = await readLinks(ana);
+      await server.admin.query(`update auth.users set ${state} where id = $1`, [ana.id]);
+      for (const response of [await call(taps[0]!), await post(taps[0]!)]) expect(response.status).toBe(410);
+      await server.admin.query('update auth.users set banned_until = null, deletion_due_at = null');
+      expect(await readLogs()).toEqual([]);
+      expect((await post(taps[0]!)).status).toBe(200);
+    },
+  );
+
   test.each([
     ['of another user', (token: string, other: string) => other.slice(0, 26) + token.slice(26)],
     ['with another last letter', (token: string) => token.slice(0, -2) + (token.endsWith('aa') ? 'bb' : 'aa')],
