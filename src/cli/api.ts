@@ -152,9 +152,9 @@ export async function findEntries(machine: Machine, connection: Connection, quer
   const { results, more, complete } = answer.body as Extract<FindAnswer, { success: true }>;
   if (!Array.isArray(results)) throw isOld(server);
   return {
-    results: results.map(({ date, snippet }) => ({
-      date: textOf(date),
-      snippet: Array.isArray(snippet) ? snippet.map((part) => textOf(part?.text)).join('') : '',
+    results: results.map((found) => ({
+      date: textOf(found?.date),
+      snippet: Array.isArray(found?.snippet) ? found.snippet.map((part) => textOf(part?.text)).join('') : '',
     })),
     isComplete: !more && complete,
   };

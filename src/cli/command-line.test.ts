@@ -422,12 +422,26 @@ describe('a malicious server', () => {
       [200, { from: '2026-11-28', to: 'x', days: [null, 5, { markdown: {} }] }] as [number, unknown],
     ],
     ['no days', [200, { success: true }] as [number, unknown]],
+    ['results that are none', [200, { results: [null, 5, { snippet: [null] }] }] as [number, unknown]],
   ])('answers %s', async (_what, answer) => {
     const server = await startServer();
     server.answer = () => answer;
-    const { exitCode, stderr } = await connected(server.url).run('today');
-    expect([0, 69]).toContain(exitCode);
-    expect(stderr).not.toContain('    at ');
+    for (const args of [['today'], ['find', 'x']]) {
+      const { exitCode, stderr } = await connected(server.url).run(...args);
+      expect([0, 69]).toContain(exitCode);
+      expect(stderr).not.toContain('    at ');
+    }
+  });
+
+  test.each([0, -1, 1e300])('lets a token end after %d seconds', async (seconds) => {
+    const server = await startServer();
+    server.answer = ({ path }) => [
+      200,
+      path.endsWith('/authorize')
+        ? { device_code: 'x', user_code: 'BCDF-BCDF', verification_uri: `${server.url}/connect` }
+        : { access_token: TOKEN, expires_in: seconds },
+    ];
+    expect(await createMachine().run('login', server.url)).toMatchObject({ exitCode: 69 });
   });
 });
 

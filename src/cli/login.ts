@@ -9,6 +9,8 @@ const SLOWER_MS = 5_000;
 /** Longer than this no server makes a program wait. Threat: a malicious one stops the program for ever. */
 const MAX_INTERVAL_MS = 60_000;
 const MAX_WAIT_MS = 30 * 60_000;
+/** No token lives for ten years. */
+const MAX_SECONDS = 10 * 366 * 24 * 3_600;
 
 type Options = { opensBrowser: boolean; scope: 'append' | 'append read' };
 
@@ -81,7 +83,7 @@ async function poll(machine: Machine, server: string, { deviceCode, interval, de
 function readToken(machine: Machine, server: string, { body }: Answer) {
   const token = textOf(body['access_token']);
   const seconds = body['expires_in'];
-  if (!/^hforge_[\w-]{64}$/.test(token) || typeof seconds !== 'number')
+  if (!/^hforge_[\w-]{64}$/.test(token) || typeof seconds !== 'number' || !(seconds > 0 && seconds < MAX_SECONDS))
     throw new NoAnswerError(`${server} does not answer as a Hustle Forge server.`);
   const expiresAt = new Date(machine.now().getTime() + seconds * 1_000).toISOString();
   return { token, granted: textOf(body['scope']), expiresAt };
