@@ -1395,6 +1395,7 @@ CREATE OR REPLACE FUNCTION public.limit_document_links()
  SET search_path TO ''
 AS $function$
 begin
+  perform pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('document_links ' || new.user_id, 0));
   if (select count(*) from public.document_links where user_id = new.user_id and expires_at > now()) >= 20 then
     raise exception 'A user can have 20 links at most. End one first' using errcode = 'program_limit_exceeded';
   end if;
@@ -1588,9 +1589,12 @@ AS $function$
 begin
   if tg_op = 'UPDATE' then
     new.revision := old.revision + 1;
-  -- Threat: a client fills the disk with documents.
-  elsif (select count(*) from public.documents where user_id = new.user_id) >= 100 then
-    raise exception 'A user can have 100 documents at most. Delete one first' using errcode = 'program_limit_exceeded';
+  else
+    perform pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('documents ' || new.user_id, 0));
+    -- Threat: a client fills the disk with documents.
+    if (select count(*) from public.documents where user_id = new.user_id) >= 100 then
+      raise exception 'A user can have 100 documents at most. Delete one first' using errcode = 'program_limit_exceeded';
+    end if;
   end if;
   new.updated_at := now();
   return new;

@@ -2,7 +2,7 @@
  * Written by `npm run schema` from the migrations, never edited: the rows of all tables and views as the server reads them.
  * A view's columns count as not null. A check of a list of texts is a union.
  */
-// 4b6126fe501a0953bdbbc30d76d7278d73a638c2a0cf029c8c0c79661ea4901b
+// 7fbbea913e7bd6b37b27f306f145d304ab848e988029a3114685fdf3cec1eea9
 import type { Day } from './day/day.ts';
 
 export type Rows = {

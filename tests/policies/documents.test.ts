@@ -138,6 +138,40 @@ describe('a document', () => {
   });
 });
 
+test.each([
+  [
+    'documents',
+    MAX_DOCUMENTS,
+    `insert into documents (user_id, title, first_day, last_day, content)
+     select $1, 'Q3', '2026-07-01', '2026-09-30', '{}' from generate_series(1, $2)`,
+  ],
+  [
+    'links',
+    MAX_LINKS,
+    `insert into document_links (user_id, document_id, token_hash, expires_at)
+     select $1, '${DOCUMENT}', sha256(convert_to(number::text, 'UTF8')), now() + interval '7 days'
+       from generate_series(1, $2) as number`,
+  ],
+])('requests at once store no more %s than the limit', async (what, limit, text) => {
+  const { id } = PEOPLE.premium;
+  const other = await db.admin.connect();
+  try {
+    await other.query('begin');
+    // With the row of `seed`, the last one that may be stored.
+    await other.query(text, [id, limit - 1]);
+    let hasEnded = false;
+    const late = (what === 'links' ? insertLink('premium', id) : insertDocument('premium', id)).finally(() => {
+      hasEnded = true;
+    });
+    const waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    await expect.poll(async () => hasEnded || (await db.admin.query(waiting)).rowCount! > 0).toBe(true);
+    await other.query('commit');
+    expect(await late).toBe(LIMIT_EXCEEDED);
+  } finally {
+    other.release();
+  }
+});
+
 describe('a link', () => {
   const { id } = PEOPLE.premium;
   const linksOf = async () => (await db.admin.query('select from document_links where user_id = $1', [id])).rows.length;
