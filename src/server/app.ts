@@ -130,6 +130,9 @@ export function createApp(deps: Deps): Hono<AppEnv> {
     // GET and HEAD of these addresses have routes, so this request has another method.
     const isServed = READ_ONLY_PATHS.has(path) || site.pages.has(path) || site.files.has(path);
     if (!isServed) return errorResponse(context, 'not_found');
+    // A form that the browser has sent without our script. The page opens again; nothing was read.
+    if (method === 'POST' && site.pages.has(path) && context.req.header('accept')?.includes('text/html'))
+      return context.redirect(path, 303);
     context.header('Allow', 'GET, HEAD');
     return errorResponse(context, 'method_not_allowed');
   });

@@ -114,6 +114,13 @@ test.each([
   expect(await response.json()).toMatchObject({ code: expect.any(String), message: expect.any(String) });
 });
 
+test('opens a page again for a form that a browser has sent without script', async () => {
+  const headers = { accept: 'text/html,*/*;q=0.8' };
+  const body = new URLSearchParams({ email: 'ana@example.com', password: 'secret' });
+  const response = await request('/login?next=/journal', { method: 'POST', headers, body, redirect: 'manual' });
+  expect([response.status, response.headers.get('location')]).toEqual([303, '/login']);
+});
+
 test('rejects an oversized body with 413', async () => {
   const response = await request('/rest/v1/entries', { method: 'POST', body: 'x'.repeat(3 * 1024 * 1024) });
   expect(response.status).toBe(413);

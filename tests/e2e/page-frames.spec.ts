@@ -156,3 +156,18 @@ test.describe('a page whose code does not arrive', () => {
     await expect(note(page)).toBeHidden();
   });
 });
+
+test.describe('without scripts and styles', () => {
+  test.use({ javaScriptEnabled: false });
+
+  for (const path of ['/login', '/signup'])
+    test(`the form of ${path} puts no password into the address`, async ({ page }) => {
+      await page.route('**/*.css', (route) => route.fulfill({ contentType: 'text/css', body: '' }));
+      await page.goto(path);
+      const password = page.locator('input[name=password]');
+      await password.fill('a-secret-of-mine');
+      await page.locator('button[type=submit]').click();
+      await expect(password).toHaveValue('');
+      expect(new URL(page.url())).toMatchObject({ pathname: path, search: '' });
+    });
+});

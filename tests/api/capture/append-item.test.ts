@@ -78,7 +78,12 @@ test('takes the day of the instant at which the text was written', async () => {
 test.each([
   ['a time that is none', { text: 'x', at: 'yesterday' }, 400, 'invalid_date'],
   ['a time that does not exist', { text: 'x', at: '2026-13-28T10:00:00Z' }, 400, 'invalid_date'],
-  ['a time before there were programs', { text: 'x', at: '0001-01-01T00:00:00Z', time_zone: 'Etc/UTC' }, 400, 'invalid_date'],
+  [
+    'a time before there were programs',
+    { text: 'x', at: '0001-01-01T00:00:00Z', time_zone: 'Etc/UTC' },
+    400,
+    'invalid_date',
+  ],
   ['no text', {}, 400, 'invalid_text'],
   ['an empty text', { text: ' \n ', date: today() }, 400, 'empty'],
   ['a date that does not exist', { text: 'x', date: '2026-02-30' }, 400, 'invalid_date'],

@@ -155,8 +155,12 @@ type FormProps = Omit<ComponentProps<'form'>, 'className'> &
     outcome?: Outcome;
   };
 
+/**
+ * Threat: where the scripts are blocked or have not loaded, the browser itself sends the form. By GET, its default, a password
+ * would be in the address, the history and the logs on the way.
+ */
 export const Form = ({ layout = 'column', gap, outcome = null, children, ...rest }: FormProps) => (
-  <form {...rest} className={styles.form} data-layout={layout} data-gap={gap}>
+  <form method="post" {...rest} className={styles.form} data-layout={layout} data-gap={gap}>
     {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
     {children}
   </form>
