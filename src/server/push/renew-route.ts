@@ -16,9 +16,9 @@ import { readSubscription, renewSubscription } from './subscriptions.ts';
 
 const MAX_BODY_BYTES = 8 * 1024;
 
-type Deps = { push: Push; database: Database; limiters: Limiters };
+type RenewDeps = { push: Push; database: Database; limiters: Limiters };
 
-export function renewRoute({ push, database, limiters }: Deps): Hono<AppEnv> {
+export function renewRoute({ push, database, limiters }: RenewDeps): Hono<AppEnv> {
   const limiter = limiters.createLimiter('push_renewals', {
     maxRunning: 2,
     maxPerClient: 1,
