@@ -12,7 +12,7 @@ import { ROTATE_ACTIVE, hashToken } from '#server/auth/sessions/refresh-tokens.t
 import { ACCOUNT_AND_SESSION } from '#server/auth/sessions/sessions.ts';
 import { ACCESS_TOKEN_SECONDS } from '#server/auth/keys/access-tokens.ts';
 import { userJson } from '#server/auth/accounts/user-json.ts';
-import type { PreparedQuery } from '#server/database/prepared-query.ts';
+import type { PreparedQuery } from '#server/database/query-builder.ts';
 import { valueTypes } from '#server/database/tables.ts';
 
 const { DATABASE_URL = '', PORT = '' } = process.env;

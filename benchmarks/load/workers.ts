@@ -6,7 +6,7 @@
 import { readFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { connectionsFor } from '#server/database/embedded/settings.ts';
+import { connectionsFor } from '#server/database/embedded/supervisor.ts';
 import { printFigures, type Figure } from '../figures.ts';
 import { readDay, saveDay, type MakeRequest } from '../http/journal-requests.ts';
 import { compareRates, describeRates, load } from '../http/load.ts';

@@ -2,8 +2,7 @@
 import { existsSync } from 'node:fs';
 import { readConfig } from '#server/config/config.ts';
 import { findBinaries } from '#server/database/embedded/binaries.ts';
-import { clusterPaths, clusterVersion } from '#server/database/embedded/cluster.ts';
-import { lockDirectory } from '#server/database/embedded/directory-lock.ts';
+import { clusterPaths, clusterVersion, lockDirectory } from '#server/database/embedded/cluster.ts';
 import { reclaimCluster } from '#server/database/embedded/postmaster.ts';
 import { chooseServerUser } from '#server/database/embedded/server-user.ts';
 import { loadEnvFile } from '../project.ts';

@@ -9,7 +9,7 @@ import type { AccessTokens } from './auth/keys/access-tokens.ts';
 import type { SigningKeys } from './auth/keys/signing-keys.ts';
 import type { Passwords } from './auth/http/auth-deps.ts';
 import { authRoutes, createAuthDeps } from './auth/routes.ts';
-import type { SamlKey } from './auth/keys/saml-key.ts';
+import type { SamlKey } from './auth/keys/key-file.ts';
 import type { Clock } from './clock.ts';
 import type { Coach } from './coach/coach.ts';
 import type { Config } from './config/config.ts';
@@ -37,8 +37,7 @@ import type { Logger } from './log.ts';
 import type { Mailer } from './mail/mailer.ts';
 import type { Payments } from './payments/payments.ts';
 import { webhookRoutes } from './payments/webhook.ts';
-import type { Push } from './push/push.ts';
-import { renewRoute } from './push/renew-route.ts';
+import { renewRoute, type Push } from './push/push.ts';
 import { pageRoutes, type Site } from './site/pages.ts';
 import type { SmsSender } from './sms-sender.ts';
 

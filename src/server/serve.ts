@@ -8,7 +8,7 @@ import { createAccessTokens } from './auth/keys/access-tokens.ts';
 import { loadSigningKeys } from './auth/keys/signing-keys.ts';
 import { createPasswords, PASSWORD_LIMITS } from './auth/password/passwords.ts';
 import type { Passwords } from './auth/http/auth-deps.ts';
-import { loadSamlKey } from './auth/keys/saml-key.ts';
+import { loadSamlKey } from './auth/keys/key-file.ts';
 import { listBackups } from './backup/folder.ts';
 import { finishRestore } from './backup/finish-restore.ts';
 import { systemClock, type Clock } from './clock.ts';
@@ -40,8 +40,7 @@ import { createProviderNames, registerProviderRequests } from './metrics/provide
 import { mergeMetrics, type WorkerMetrics } from './metrics/prom-client.ts';
 import { createPush } from './push/push.ts';
 import { createPayments } from './payments/payments.ts';
-import { clientConfig } from './site/client-config.ts';
-import { loadSite } from './site/pages.ts';
+import { clientConfig, loadSite } from './site/pages.ts';
 import { createSmsSender } from './sms-sender.ts';
 
 const BUILT_CLIENT = join(import.meta.dirname, '..', '..', 'dist');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { addDays, day } from '../day/day.ts';
-import { trendSentence } from './trend-sentence.ts';
+import { trendSentence } from './hustle-score.ts';
 
 const scoresFrom = (first: string, scores: readonly number[], step = 1) =>
   scores.map((score, index) => ({ date: addDays(day(first), index * step), score }));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nearestAnniversary } from './anniversaries.ts';
+import { nearestAnniversary } from '../year.ts';
 import { day } from './day.ts';
 
 const nearest = (today: string, ...dates: string[]) => nearestAnniversary(day(today), dates.map(day));

@@ -2,7 +2,7 @@
  * Time off and workdays: a day in a range that the user has marked is neither worked nor missed, whether or not it has a
  * log (docs/specification/time-off.md 2). Ranges include both of their days.
  */
-import { addDays, daysBetween, weekdayOf, WEEKDAYS, type Day } from './day.ts';
+import { addDays, daysBetween, weekdayOf, WEEKDAYS, earlierOf, type Day } from './day.ts';
 
 export type TimeOff = { readonly first_day: Day; readonly last_day: Day };
 
@@ -43,3 +43,40 @@ export const timeOffBetween = (ranges: readonly TimeOff[], from: Day, to: Day): 
       last_day: last_day < to ? last_day : to,
     }))
     .sort((a, b) => (a.first_day < b.first_day ? -1 : 1));
+
+/**
+ * Counts the workdays of a period that have a log. The product shows this instead of a streak, so that one missed day
+ * does not reset the count. Any log on a workday counts, including a quick entry such as "I am sick"; a day off is no
+ * workday (time-off.ts).
+ */
+export type Workdays = { accounted: number; workdays: number };
+
+/**
+ * `from` and `to` are inclusive. Days after `today` and days before the first log don't count: nobody misses a day before
+ * they begin.
+ */
+export function countWorkdays(
+  from: Day,
+  to: Day,
+  today: Day,
+  logged: ReadonlySet<Day>,
+  { timeOff, workdays: weekdays }: { timeOff: readonly TimeOff[]; workdays: readonly number[] },
+): Workdays {
+  const first = [...logged].reduce<Day | null>((earliest, date) => (earliest ? earlierOf(earliest, date) : date), null);
+  if (first === null) return { accounted: 0, workdays: 0 };
+  const last = earlierOf(to, today);
+  let workdays = 0;
+  let accounted = 0;
+  for (let date = first > from ? first : from; date <= last; date = addDays(date, 1)) {
+    if (!isWorkday(timeOff, weekdays, date)) continue;
+    workdays += 1;
+    if (logged.has(date)) accounted += 1;
+  }
+  return { accounted, workdays };
+}
+
+/** `21 of 22 workdays accounted for`. */
+export const workdaysText = ({ accounted, workdays }: Workdays): string =>
+  workdays === 0
+    ? 'No workdays yet'
+    : `${accounted} of ${workdays} ${workdays === 1 ? 'workday' : 'workdays'} accounted for`;

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { addDays, day, type Day } from './day.ts';
-import { DEFAULT_WORKDAYS, type TimeOff } from './time-off.ts';
-import { countWorkdays as countIn, workdaysText } from './workdays.ts';
+import { DEFAULT_WORKDAYS, countWorkdays as countIn, workdaysText, type TimeOff } from './time-off.ts';
 
 function countWorkdays(from: Day, to: Day, today: Day, logged: ReadonlySet<Day>, timeOff: readonly TimeOff[] = []) {
   return countIn(from, to, today, logged, { timeOff, workdays: DEFAULT_WORKDAYS });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { addDays, day, weekdayOf } from './day.ts';
 import { weekdaysFrom } from './month.ts';
-import { yearRows } from './year-weeks.ts';
+import { yearRows } from '../year.ts';
 
 test.each(['2026-11-21', '2026-11-22', '2024-02-29', '2027-01-01'])(
   'contains each day of the year up to %s once',

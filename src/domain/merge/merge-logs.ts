@@ -4,9 +4,8 @@
  */
 import { containsText, isChanged, isNotable, mergeContent, type MergedContent } from './merge-content.ts';
 import { isBlank, readLines, type Line, type Unit, type Container } from './merge-lines.ts';
-import { adoptAddedLines, createStructureMerge, type Structure } from './merge-structure.ts';
+import { adoptAddedLines, createStructureMerge, writeUnits, type Structure } from './merge-structure.ts';
 import { createUnits } from './match/merge-units.ts';
-import { writeUnits } from './write-units.ts';
 
 /** A line whose merge the user should know of. The texts are plain; `line` counts the text blocks of the merged log. */
 export type MergeDoubt =

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkDates, sanitizeRows } from './sanitize-rows.ts';
-import { sanitizeLog } from './sanitize-log.ts';
+import { checkDates, sanitizeRows, sanitizeLog } from './sanitize-log.ts';
 import { EXPOSED_TABLES } from './exposed-tables.ts';
 import { parseQuery } from './parse-query.ts';
 

@@ -6,8 +6,7 @@
  */
 import type { HonoRequest } from 'hono';
 import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
-import { checkDates, sanitizeRows } from './sanitize-rows.ts';
-import type { SanitizeLog } from './sanitize-log.ts';
+import { checkDates, sanitizeRows, type SanitizeLog } from './sanitize-log.ts';
 import {
   isCostlyRead,
   isQuickRead,

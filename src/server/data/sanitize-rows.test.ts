@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { sanitizeLog } from './sanitize-log.ts';
-import { sanitizeRows } from './sanitize-rows.ts';
+import { sanitizeLog, sanitizeRows } from './sanitize-log.ts';
 import { EXPOSED_TABLES } from './exposed-tables.ts';
 
 const entries = EXPOSED_TABLES.get('entries')!;

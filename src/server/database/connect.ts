@@ -2,9 +2,8 @@
 import pg from 'pg';
 import type { Logger } from '#server/log.ts';
 import { inspectPooler, type SendingMode } from './connection/inspect-pooler.ts';
-import { primaryClient } from './connection/primary-client.ts';
+import { primaryClient, createRequestPool, REQUESTS_NAME, type RequestPool } from './connection/request-pool.ts';
 import { createOwnerFinder, createPrimaryFinder, type PrimaryFinder } from './connection/primary-finder.ts';
-import { createRequestPool, REQUESTS_NAME, type RequestPool } from './connection/request-pool.ts';
 import { StatementProtocol } from './connection/statement-protocol.ts';
 import { sqlStateOf } from './database-error.ts';
 import type { Database } from './database.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLog } from '#server/log.ts';
 import { createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
 import { warnUnlessDurable } from './connect.ts';
-import { serverSettings } from './embedded/settings.ts';
+import { serverSettings } from './embedded/supervisor.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {

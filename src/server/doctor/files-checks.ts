@@ -2,9 +2,8 @@
 import { X509Certificate } from 'node:crypto';
 import { stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { fileKeySource, readKeys } from '../auth/keys/key-file.ts';
+import { fileKeySource, readKeys, loadSamlKey } from '../auth/keys/key-file.ts';
 import { generatedKeyFile } from '../auth/keys/stored-keys.ts';
-import { loadSamlKey } from '../auth/keys/saml-key.ts';
 import { checkRecipients } from '../backup/key-files.ts';
 import { listBackups, summaryFile } from '../backup/folder.ts';
 import { formatBytes } from '../backup/command-line.ts';

@@ -14,7 +14,7 @@ import {
   type AppendRefusal,
 } from '../data/append-items.ts';
 import type { AppEnv } from '../http/app-env.ts';
-import { findCallersDay, FunctionError, readBody, type FunctionCaller } from './wire.ts';
+import { findCallersDay, FunctionError, readBody, type FunctionCaller } from './function-request.ts';
 
 const STATUSES: Readonly<Record<AppendRefusal, ContentfulStatusCode>> = {
   empty: 400,

@@ -17,7 +17,7 @@ import type { AppEnv } from '../http/app-env.ts';
 import { runLimited } from '../load/concurrency-limiter.ts';
 import type { Limiters } from '../load/limiters.ts';
 import { currentRequestContext } from '../load/request-context.ts';
-import { readBody } from './wire.ts';
+import { readBody } from './function-request.ts';
 
 /** A log has at most 256 KB, so a page has little more than 6 MB. */
 const PAGE_ROWS = 25;

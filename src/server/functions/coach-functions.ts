@@ -15,7 +15,7 @@ import { isReviewRange, REVIEW_PERIODS, type ReviewPeriod } from '#domain/plan/r
 import type { Clock } from '../clock.ts';
 import type { Coach, Answer } from '../coach/coach.ts';
 import type { Database, Identity } from '../database/database.ts';
-import { FunctionError, readBody } from './wire.ts';
+import { FunctionError, readBody } from './function-request.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { SignedInCaller } from '../http/authenticate.ts';
 import { eventStream } from '../http/event-stream.ts';

@@ -17,7 +17,7 @@ import type { Database } from '../database/database.ts';
 import { deleteEndedLinks, deleteLink, insertLink } from '../documents/link-store.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { SignedInCaller } from '../http/authenticate.ts';
-import { FunctionError, readBody } from './wire.ts';
+import { FunctionError, readBody } from './function-request.ts';
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 const isUuid = (value: unknown): value is string => typeof value === 'string' && UUID.test(value);

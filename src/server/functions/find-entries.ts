@@ -18,7 +18,7 @@ import {
 import { completeTag, countTags, listTags, MAX_TAGS_SHOWN, typedTag, type TagCount } from '#domain/log/tags.ts';
 import { QUERY_CANCELED, sqlStateOf } from '../database/database-error.ts';
 import type { Database } from '../database/database.ts';
-import { FunctionError, readBody } from './wire.ts';
+import { FunctionError, readBody } from './function-request.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { SignedInCaller } from '../http/authenticate.ts';
 import type { Limiters } from '../load/limiters.ts';

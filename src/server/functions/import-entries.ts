@@ -37,7 +37,7 @@ import { PERMISSION_DENIED, sqlStateOf } from '../database/database-error.ts';
 import type { Database, Statements } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { SignedInCaller } from '../http/authenticate.ts';
-import { FunctionError, readBody } from './wire.ts';
+import { FunctionError, readBody } from './function-request.ts';
 
 type ImportDeps = { database: Database; clock: Clock; limiters: Limiters; writeQuota: WriteQuota };
 

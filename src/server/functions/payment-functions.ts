@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { MESSAGES } from '#domain/messages.ts';
 import { isOrderId } from '#domain/payment/payment.ts';
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
-import { FunctionError, readBody } from './wire.ts';
+import { FunctionError, readBody } from './function-request.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { SignedInCaller } from '../http/authenticate.ts';
 import type { Payments } from '../payments/payments.ts';

@@ -1,13 +1,116 @@
 /** `read-days` {from, to?} or {period, date?, time_zone?}: the caller's logs of some days as Markdown, for programs (docs/specification/capture.md 3). */
+import { setImmediate } from 'node:timers/promises';
 import type { Context } from 'hono';
-import { addDays, isDay, WEEKDAYS, weekdayOf, type Day } from '#domain/day/day.ts';
-import { writeMarkdown } from '#domain/markdown/write-markdown.ts';
-import type { Clock } from '../clock.ts';
-import type { AsUser, Database, Identity } from '../database/database.ts';
+import { isDay, addDays, WEEKDAYS, weekdayOf, type Day } from '#domain/day/day.ts';
+import { frequentNames, frequentTags, readLogWords, type LogWords } from '#domain/log/frequent-words.ts';
+import type { YearAnswer } from '#domain/year.ts';
+import type { Database, AsUser, Identity } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
+import { authenticate, type SignedInCaller } from '../http/authenticate.ts';
 import { runLimited } from '../load/concurrency-limiter.ts';
 import type { Limiters } from '../load/limiters.ts';
-import { findCallersDay, FunctionError, readBody, type FunctionCaller } from './wire.ts';
+import { FunctionError, readBody, findCallersDay, type FunctionCaller } from './function-request.ts';
+import { dataError } from '../data/errors.ts';
+import type { AccessTokens } from '../auth/keys/access-tokens.ts';
+import type { ChangeStreams } from '../live/change-streams.ts';
+import { eventStream } from '../http/event-stream.ts';
+import { writeMarkdown } from '#domain/markdown/write-markdown.ts';
+import type { Clock } from '../clock.ts';
+
+// `year-summary` {year}: the days of a year, and the tags and names that its logs mention most (year.md 5).
+
+/** Private data: no proxy or browser may cache it. */
+const NOT_CACHED = { 'Cache-Control': 'no-store' };
+
+/** Of longer logs the beginning is read for tags and names. Threat: a year of full logs has 94 MB. */
+const MAX_LOG_CHARS = 8_000;
+
+const LOGS_WITHOUT_YIELD = 20;
+
+/** `entry_dates` has the dates of locked days too; the policies of `entries` decide about scores and texts. */
+const READ_YEAR = `
+  select d.date::text, e.hustle_score as score, left(e.content_text, ${MAX_LOG_CHARS}) as text
+    from public.entry_dates d left join public.entries e on e.user_id = d.user_id and e.date = d.date
+   where d.user_id = $1 and d.date between $2::date and $3::date order by d.date`;
+const READ_FIRST = 'select min(date)::text as first from public.entry_dates where user_id = $1';
+
+type Row = { date: Day; score: number | null; text: string | null };
+
+export function summarizeYear({ database, limiters }: { database: Database; limiters: Limiters }) {
+  const limiter = limiters.createLimiter('year', {
+    maxRunning: 2,
+    maxPerClient: 1,
+    maxQueued: 100,
+    maxQueuedPerClient: 5,
+  });
+
+  return async function summarize(context: Context<AppEnv>, caller: SignedInCaller): Promise<Response> {
+    const { year } = await readBody(context);
+    const [from, to] = typeof year === 'string' ? [`${year}-01-01`, `${year}-12-31`] : [];
+    if (!isDay(from) || !isDay(to)) {
+      throw new FunctionError(400, 'A year is a text of four digits', { headers: NOT_CACHED });
+    }
+    return context.json(await runLimited(limiter, () => readYear(database, caller, from, to)), 200, NOT_CACHED);
+  };
+}
+
+async function readYear(
+  database: Database,
+  { identity, userId }: SignedInCaller,
+  from: Day,
+  to: Day,
+): Promise<YearAnswer> {
+  const user = database.asUser(identity);
+  const [{ rows }, { rows: firstRows }] = await Promise.all([
+    user.statement<Row>(READ_YEAR, [userId, from, to]),
+    user.statement<{ first: Day | null }>(READ_FIRST, [userId]),
+  ]);
+  // An emptied log has a row, and is no log.
+  const logged = rows.filter(({ text }) => text !== '');
+  const texts = logged.flatMap(({ text }) => text ?? []);
+  const words: LogWords[] = [];
+  for (const [index, text] of texts.entries()) {
+    words.push(readLogWords(text));
+    // A year of logs takes some 30 ms, of long ones four times as long: yield to the event loop.
+    if (index % LOGS_WITHOUT_YIELD === 0) await setImmediate();
+  }
+  return {
+    success: true,
+    days: logged.map(({ date, score, text }) => ({
+      date,
+      score,
+      lines: text === null ? null : text.split('\n').length,
+    })),
+    first: firstRows[0]?.first ?? null,
+    tags: frequentTags(texts),
+    names: frequentNames(words),
+  };
+}
+
+// `GET changes`: streams which of the caller's days have changed (docs/specification/live.md 1).
+
+/** An event has at most 200 bytes, so the unread events of a stream take at most 40 kB. */
+const MAX_UNREAD_EVENTS = 200;
+
+type ChangesDeps = {
+  config: { publishableKey: string };
+  accessTokens: Pick<AccessTokens, 'verify'>;
+  changeStreams: ChangeStreams;
+};
+
+export function streamChanges({ config, accessTokens, changeStreams }: ChangesDeps) {
+  const { publishableKey } = config;
+  return (context: Context<AppEnv>, { userId }: SignedInCaller): Response => {
+    const authorization = context.req.header('authorization');
+    const events = changeStreams.open({
+      userId,
+      lastEventId: context.req.header('last-event-id'),
+      authenticate: () => authenticate(authorization, { accessTokens, publishableKey }),
+    });
+    if (!events) throw dataError('PGRST000', { message: 'Too many streams are open. Please try again in a moment' });
+    return eventStream(events, { maxUnread: MAX_UNREAD_EVENTS });
+  };
+}
 
 /** A month, so that an answer has 8 MB at most. */
 const MAX_DAYS = 31;

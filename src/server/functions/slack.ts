@@ -16,7 +16,7 @@ import { checkName } from '../auth/tokens/token-store.ts';
 import type { Config } from '../config/config.ts';
 import { actAsUser, AppendError, appendItems, APPEND_KEY_MAX_LENGTH, type AppendDeps } from '../data/append-items.ts';
 import { DataError } from '../data/errors.ts';
-import { findUserDay } from '../data/user-day.ts';
+import { findUserDay } from './function-request.ts';
 import { isTransient, redactRow } from '../database/database-error.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import { errorResponse } from '../http/error-response.ts';

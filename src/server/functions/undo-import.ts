@@ -14,7 +14,7 @@ import { withDateHeaderSql } from '../data/to-sql.ts';
 import type { WriteQuota } from '../data/write-quota.ts';
 import type { Database } from '../database/database.ts';
 import { isImportId } from './import-entries.ts';
-import { FunctionError, readBody } from './wire.ts';
+import { FunctionError, readBody } from './function-request.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { SignedInCaller } from '../http/authenticate.ts';
 import type { Limiters } from '../load/limiters.ts';

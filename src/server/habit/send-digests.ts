@@ -1,10 +1,9 @@
 /** Sends the digests of Friday evening that are due (docs/specification/habit.md 4). */
 import { parseCoachText, type CoachSpan } from '#domain/coach/coach-text.ts';
-import { trendSentence } from '#domain/coach/trend-sentence.ts';
+import { trendSentence } from '#domain/coach/hustle-score.ts';
 import { firstLines, splitReview, type DayText } from '#domain/coach/win-bullets.ts';
 import { addDays, type Day } from '#domain/day/day.ts';
-import type { TimeOff } from '#domain/day/time-off.ts';
-import { countWorkdays, workdaysText } from '#domain/day/workdays.ts';
+import { countWorkdays, workdaysText, type TimeOff } from '#domain/day/time-off.ts';
 import { digestTime } from '#domain/habit/reminder-time.ts';
 import { ROUTES } from '#domain/routes.ts';
 import type { Coach } from '../coach/coach.ts';

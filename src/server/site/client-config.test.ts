@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readConfig } from '../config/config.ts';
-import { clientConfig } from './client-config.ts';
+import { clientConfig } from './pages.ts';
 
 test('exposes whether payments are on and the blocked countries', () => {
   const settings = {

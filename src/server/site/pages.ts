@@ -10,11 +10,11 @@ import { ROUTES, type RouteName } from '#domain/routes.ts';
 import type { Config } from '../config/config.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import { appPagePolicy } from '../http/security-headers.ts';
-import { clientConfig } from './client-config.ts';
 import { escapeHtml } from '../escape-html.ts';
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress } from 'node:zlib';
+import type { ClientConfig } from '#domain/client-config.ts';
 
 const PRERENDERED: Partial<Record<RouteName, string>> = {
   landing: '/landing.html',
@@ -308,3 +308,43 @@ function respondWithFile(file: BuiltFile, context: Context<AppEnv>): Response {
 
 const acceptsBrotli = (accepted: string | undefined): boolean =>
   accepted?.split(',').some((coding) => /^\s*br\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/.test(coding)) ?? false;
+
+/** The public settings for the browser (`/config.json`, also inlined into every page to save a request). */
+export function clientConfig(config: Config): ClientConfig {
+  const { auth } = config;
+  // A real model may be configured while mail and payments use the sandbox.
+  const sandboxModel = config.coach !== null && new URL(config.coach.baseUrl).origin === config.sandbox.url;
+  return {
+    apiUrl: config.apiUrl,
+    publishableKey: config.publishableKey,
+    features: {
+      autoconfirm: config.auth.autoconfirm,
+      payments: config.paypal !== null,
+      coach: config.coach !== null,
+      mail: config.mail.smtpUrl !== null,
+      mailReplies: config.mail.smtpUrl !== null && config.inbound !== null,
+      push: config.push !== null,
+      sandbox: config.sandbox.url !== null,
+      serviceWorker: config.serviceWorker,
+    },
+    signIn: {
+      signups: auth.signups,
+      providers: auth.oauthProviders.map(({ name, label }) => ({ name, label })),
+      linking: auth.manualLinking,
+      passkeys: auth.passkeys,
+      mailCodes: config.mail.smtpUrl !== null,
+      phone: auth.sms !== null,
+      sso: auth.samlKeyFile !== null,
+      captcha: auth.captcha && {
+        provider: auth.captcha.provider,
+        siteKey: auth.captcha.siteKey,
+        scriptUrl: auth.captcha.scriptUrl,
+      },
+      wallets: auth.web3,
+    },
+    sandboxModel,
+    coachProvider: sandboxModel ? "the sandbox's own model on this machine" : (config.coach?.providerName ?? null),
+    paymentBlockedCountries: config.paymentBlockedCountries,
+    contact: config.contact,
+  };
+}

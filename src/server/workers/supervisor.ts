@@ -8,7 +8,7 @@ import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { openEmbeddedServer, type EmbeddedServer } from '../database/embedded/server.ts';
-import { connectionsFor } from '../database/embedded/settings.ts';
+import { connectionsFor } from '../database/embedded/supervisor.ts';
 import type { Logger } from '../log.ts';
 import type { WorkerMetrics } from '../metrics/prom-client.ts';
 import { createPool, reducePool, type PoolAction, type PoolEvent, type WorkerId } from './worker-pool.ts';

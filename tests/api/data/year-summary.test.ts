@@ -1,6 +1,6 @@
 /** The days, tags and names of a year: a plan that does not open a day gives its date alone. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { YearAnswer } from '#domain/year-summary.ts';
+import type { YearAnswer } from '#domain/year.ts';
 import { daysAgo, startDataWorld, today, type DataWorld, type Person } from './fixture.ts';
 
 let world: DataWorld;

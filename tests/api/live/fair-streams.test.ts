@@ -1,7 +1,7 @@
 /** Streams of one address, over HTTP, on a server that is full of streams. */
 import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
-import { streamChanges } from '#server/functions/changes.ts';
+import { streamChanges } from '#server/functions/read-days.ts';
 import { DataError } from '#server/data/errors.ts';
 import type { Database } from '#server/database/database.ts';
 import type { AppEnv } from '#server/http/app-env.ts';

@@ -2,7 +2,7 @@
 import { Hono } from 'hono';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { streamChanges } from '#server/functions/changes.ts';
+import { streamChanges } from '#server/functions/read-days.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import type { ChangeStreams, StreamEvent } from '#server/live/change-streams.ts';
 

@@ -1,7 +1,6 @@
 /** The screen "Hustle Reviews": the offer for a free user, and the periods, charts and lines for a premium user. */
 import { addDays, dateLabel, dayOf, type Day } from '#domain/day/day.ts';
-import { DEFAULT_WORKDAYS } from '#domain/day/time-off.ts';
-import { countWorkdays } from '#domain/day/workdays.ts';
+import { DEFAULT_WORKDAYS, countWorkdays } from '#domain/day/time-off.ts';
 import type { APIRequestContext } from '@playwright/test';
 import { daysAgo, editor, expectSaved, headersOf, log, storeLog, type Session } from '../support/journal.ts';
 import { expectNoHorizontalScroll, inBothThemes, inForcedColorsAndPrint, expect, test } from '../support/test.ts';

@@ -7,7 +7,7 @@ import { isLongPeriod, type DayRange, type ReviewPeriod } from '#domain/plan/rev
 import { scoreBand } from '#domain/coach/hustle-score.ts';
 import { dayPath, yearPath } from '#domain/routes.ts';
 import { weekdaysFrom } from '#domain/day/month.ts';
-import { yearRows } from '#domain/day/year-weeks.ts';
+import { yearRows } from '#domain/year.ts';
 import { chosenWeekStart } from '#client/lib/session/preferences.ts';
 import { useNavigate } from '#client/lib/navigation.ts';
 import { useRovingTabindex } from '#client/ui/use-roving-tabindex.ts';

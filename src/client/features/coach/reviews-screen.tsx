@@ -5,7 +5,7 @@ import { Link } from 'wouter';
 import { AI_MESSAGES, FAIR_USE_NOTE, type ReviewResult } from '#domain/coach/coach.ts';
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import { FIRST_DAY, type Day } from '#domain/day/day.ts';
-import { countWorkdays, workdaysText } from '#domain/day/workdays.ts';
+import { countWorkdays, workdaysText } from '#domain/day/time-off.ts';
 import {
   isLongPeriod,
   rangeLabel,

@@ -9,7 +9,7 @@ import type { Logger } from '#server/log.ts';
 import type { Mailer } from '#server/mail/mailer.ts';
 import type { SmsSender } from '#server/sms-sender.ts';
 import type { AccessTokens } from '../keys/access-tokens.ts';
-import type { SamlKey } from '../keys/saml-key.ts';
+import type { SamlKey } from '../keys/key-file.ts';
 import type { SigningKeys } from '../keys/signing-keys.ts';
 import type { PersonalTokens } from '../keys/personal-tokens.ts';
 import type { RateLimits } from './rate-limits.ts';

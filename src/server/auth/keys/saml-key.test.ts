@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseSamlKey } from './saml-key.ts';
+import { parseSamlKey } from './key-file.ts';
 
 test.each([
   ['', 'it holds no unencrypted private key'],

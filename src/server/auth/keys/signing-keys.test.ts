@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createLog } from '#server/log.ts';
 import { createTestDatabase, type TestDatabase } from '../../../../tests/support/test-database.ts';
 import { parseKeyFile, writeKeyFile, databaseKeySource, keySource, readKeys } from './key-file.ts';
-import { replaceKeyFile, replaceStoredKeys, rotateKeys } from './rotate-key.ts';
+import { replaceKeyFile, replaceStoredKeys, rotateKeys } from '../../admin/server-commands.ts';
 import { loadSigningKeys, type SigningKeys } from './signing-keys.ts';
 
 let db: TestDatabase;

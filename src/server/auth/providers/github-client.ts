@@ -14,8 +14,8 @@ import {
   type CustomFetchOptions,
 } from 'openid-client';
 import type { OAuthProvider } from '#server/config/auth-settings.ts';
-import { identityFromClaims } from './profile.ts';
 import {
+  identityFromClaims,
   callProvider,
   isTransientStatus,
   PROVIDER_TIMEOUT_SECONDS,

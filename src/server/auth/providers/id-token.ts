@@ -23,8 +23,7 @@ import { lockSignedInUser } from '../sessions/require-user.ts';
 import { respondWithSession } from '../sessions/session-response.ts';
 import { startSession } from '../sessions/sessions.ts';
 import { checkAuthorizedParty, discoverProvider } from './oidc-client.ts';
-import { identityFromClaims } from './profile.ts';
-import { PROVIDER_TIMEOUT_SECONDS, ProviderError } from './provider-client.ts';
+import { identityFromClaims, PROVIDER_TIMEOUT_SECONDS, ProviderError } from './provider-client.ts';
 import { signInWithProvider } from './sign-in-with-provider.ts';
 
 export const grantIdToken: Endpoint<{ body: Body; device: Device }> = async (context, deps, { body, device }) => {

@@ -16,8 +16,13 @@ import {
   type Configuration,
 } from 'openid-client';
 import type { OAuthProvider } from '#server/config/auth-settings.ts';
-import { identityFromClaims } from './profile.ts';
-import { callProvider, PROVIDER_TIMEOUT_SECONDS, ProviderError, type ProviderClient } from './provider-client.ts';
+import {
+  identityFromClaims,
+  callProvider,
+  PROVIDER_TIMEOUT_SECONDS,
+  ProviderError,
+  type ProviderClient,
+} from './provider-client.ts';
 
 const DISCOVERY_LIFETIME_MS = 3_600_000;
 const SCOPES = ['openid', 'email', 'profile'];

@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import { isLoopback, isTrustworthyProviderUrl } from '#server/config/private-network.ts';
 import { invalidRequest } from '../http/errors.ts';
-import { isStrongRsa } from '../keys/saml-key.ts';
+import { isStrongRsa } from '../keys/key-file.ts';
 import { childrenOf, DSIG, HTTP_REDIRECT, METADATA, parseXml, XmlError, type XmlElement } from './parse-xml.ts';
 
 export type IdpMetadata = {

@@ -5,7 +5,7 @@ import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { Tables } from '#server/database/tables.ts';
 import type { Endpoint, AuthDeps } from '../http/auth-deps.ts';
-import type { SamlKey } from '../keys/saml-key.ts';
+import type { SamlKey } from '../keys/key-file.ts';
 import { createFlow, parseChallenge, type FlowRow } from '../sessions/flows.ts';
 import { parseIdpMetadata, type IdpMetadata } from './idp-metadata.ts';
 import { CLOCK_SKEW_MS } from './read-assertion.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { describeDevice } from './describe-device.ts';
+import { describeDevice } from '../http/device.ts';
 
 const WEBKIT = 'AppleWebKit/537.36 (KHTML, like Gecko)';
 const IOS = 'AppleWebKit/605.1.15 (KHTML, like Gecko)';

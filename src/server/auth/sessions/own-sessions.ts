@@ -6,9 +6,8 @@
  */
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import type { Endpoint } from '../http/auth-deps.ts';
-import type { Device } from '../http/device.ts';
+import { describeDevice, type Device } from '../http/device.ts';
 import { AuthError } from '../http/errors.ts';
-import { describeDevice } from './describe-device.ts';
 import type { AuthenticatedUser } from './require-user.ts';
 import { endSessions, listSessions } from './sessions.ts';
 

@@ -20,8 +20,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { sql, type Selectable } from 'kysely';
 import type { AsService } from '#server/database/database.ts';
-import { prepareQuery } from '#server/database/prepared-query.ts';
-import { queryBuilder } from '#server/database/query-builder.ts';
+import { prepareQuery, queryBuilder } from '#server/database/query-builder.ts';
 import type { Tables } from '#server/database/tables.ts';
 import { accountsQuery, isBanned, toAccount, type Account } from '../accounts/accounts.ts';
 import { hmac } from '../keys/sealed.ts';

@@ -6,9 +6,8 @@ import type { Account, UserRow } from '../accounts/accounts.ts';
 import { claimMail, mailDeletionUndone, sendNotice } from '../accounts/security-notice.ts';
 import { userJson } from '../accounts/user-json.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
-import { deviceOf, type Device } from '../http/device.ts';
+import { deviceOf, describeDevice, type Device } from '../http/device.ts';
 import { ACCESS_TOKEN_SECONDS, type AccessTokens } from '../keys/access-tokens.ts';
-import { describeDevice } from './describe-device.ts';
 import { isKnownDevice, rememberDevice } from './device-cookie.ts';
 import type { StartedSession } from './sessions.ts';
 

@@ -2,14 +2,15 @@
  * The folder `postgres` under the data directory: PostgreSQL's own files, the owner's password and the server's log.
  */
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chmod, chown, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readFile, rename, rm, stat, writeFile, realpath, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-
 import type { Binaries } from './binaries.ts';
 import { childEnvironment, type ServerUser } from './server-user.ts';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 
 /**
  * Owns the database and everything in it. Only DDL (migrations, job tables) and the operator use this role, no request.
@@ -105,4 +106,52 @@ export async function createCluster(dataDir: string, binaries: Binaries, user: S
 export async function rotateLog(paths: ClusterPaths): Promise<void> {
   const { size } = await stat(paths.logFile).catch(() => ({ size: 0 }));
   if (size > LOG_MAX_BYTES) await rename(paths.logFile, `${paths.logFile}.1`);
+}
+
+/**
+ * An exclusive lock on a data directory: a listening socket. The system grants the socket's name to one process.
+ *
+ * On Linux and Windows the system releases the name when the process ends, even after kill -9. Elsewhere the name is
+ * a file that stays; `lockDirectory` removes it if nobody listens on it. A process id in a file would not do, because
+ * ids are reused. On Linux, processes in different network namespaces do not see each other's lock.
+ */
+export type DirectoryLock = { release(): Promise<void> };
+
+/** Acquires the lock, or returns null when another process holds it. */
+export async function lockDirectory(directory: string): Promise<DirectoryLock | null> {
+  const name = createHash('sha256')
+    .update(await realpath(directory))
+    .digest('hex')
+    .slice(0, 32);
+  if (process.platform === 'linux') return listen(`\0hustle-forge-${name}`);
+  if (process.platform === 'win32') return listen(`\\\\.\\pipe\\hustle-forge-${name}`);
+  const path = join(tmpdir(), `hustle-forge-${name}.sock`);
+  const lock = await listen(path);
+  if (lock || (await answers(path))) return lock;
+  await unlink(path).catch(() => undefined);
+  return listen(path);
+}
+
+function listen(path: string): Promise<DirectoryLock | null> {
+  return new Promise((resolve, reject) => {
+    const server = createServer((socket) => socket.destroy());
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'EADDRINUSE' ? resolve(null) : reject(error),
+    );
+    server.listen(path, () => {
+      server.unref();
+      resolve({ release: () => new Promise((released) => server.close(() => released())) });
+    });
+  });
+}
+
+function answers(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
 }

@@ -10,8 +10,7 @@ import pg from 'pg';
 
 import type { Logger } from '#server/log.ts';
 
-import { clusterPaths, DATABASE_NAME, type ClusterPaths } from './cluster.ts';
-import { lockDirectory, type DirectoryLock } from './directory-lock.ts';
+import { clusterPaths, DATABASE_NAME, lockDirectory, type ClusterPaths, type DirectoryLock } from './cluster.ts';
 import { endpointKind, ownerUrl } from './endpoint.ts';
 import { readLockFile } from './postmaster.ts';
 import { superviseServer } from './supervisor.ts';
@@ -21,7 +20,7 @@ export type EmbeddedOptions = {
   log: Logger;
   /** If another process already serves this directory: refuse, or join it (operator commands). */
   whenRunning?: 'refuse' | 'join';
-  /** Overrides for `settings.ts`; tests trade durability for speed. */
+  /** Overrides for `supervisor.ts`; tests trade durability for speed. */
   settings?: Record<string, string>;
 };
 

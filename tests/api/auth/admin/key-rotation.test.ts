@@ -2,7 +2,7 @@
 import { decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writeKeyFile, databaseKeySource, readKeys } from '#server/auth/keys/key-file.ts';
-import { replaceStoredKeys, rotateKeys } from '#server/auth/keys/rotate-key.ts';
+import { replaceStoredKeys, rotateKeys } from '#server/admin/server-commands.ts';
 import { PASSWORD, tokenHashIn, startAuthWorld, type AuthWorld } from '../fixture.ts';
 
 let world: AuthWorld;

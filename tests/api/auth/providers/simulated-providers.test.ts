@@ -2,8 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { connectProvider } from '#server/auth/providers/start-flow.ts';
-import { identityFromClaims } from '#server/auth/providers/profile.ts';
-import { ProviderError } from '#server/auth/providers/provider-client.ts';
+import { identityFromClaims, ProviderError } from '#server/auth/providers/provider-client.ts';
 import { Secret } from '#server/config/settings-reader.ts';
 import { unicodeText } from '../../../support/fuzz/unicode-text.ts';
 import { startIdentityServer, type IdentityServer } from '../../../../simulators/identity-provider/server.ts';

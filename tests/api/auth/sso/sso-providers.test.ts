@@ -12,7 +12,7 @@ import {
   type NewSsoProvider,
   type SsoProviderChange,
 } from '#server/auth/saml/sso-providers.ts';
-import { parseSamlKey } from '#server/auth/keys/saml-key.ts';
+import { parseSamlKey } from '#server/auth/keys/key-file.ts';
 import { AuthError } from '#server/auth/http/errors.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/test-database.ts';
 import { newKeyPair } from '../../../../simulators/saml/key-pair.ts';

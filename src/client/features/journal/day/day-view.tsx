@@ -126,8 +126,8 @@ const conflictNotice = lazyChunk(async () => {
 });
 
 /** Below the page of a past day, and below that of today, which is editable before. */
-const quickOptions = lazyChunk(async () => (await import('../quick-options.tsx')).QuickOptions);
-const earlierDay = lazyChunk(async () => (await import('../earlier-day.tsx')).EarlierDay);
+const quickOptions = lazyChunk(async () => (await import('../empty-page.tsx')).QuickOptions);
+const earlierDay = lazyChunk(async () => (await import('../empty-page.tsx')).EarlierDay);
 
 /** After this wait for the server, the status line says where the text comes from (docs/specification/screens.md 2). */
 const LATE_MS = 2_000;

@@ -3,7 +3,6 @@ import type { Day } from '#domain/day/day.ts';
 import type { Entry } from '#domain/log/entry.ts';
 import type { DataClient } from '#client/lib/api/data-client.ts';
 import type { FormatWriter } from '#domain/export/exported-entry.ts';
-import { createYielder } from '../yield-to-main.ts';
 
 /** Dates are small. If the server returns fewer rows than requested, the next request continues after the last row. */
 const DATES_PER_REQUEST = 5_000;
@@ -176,5 +175,25 @@ export function createExportRun({ reader, writer, type, record }: Deps): ExportR
       signal.throwIfAborted();
       return { file: new Blob([writer.begin(), ...parts, writer.end()], { type }), days: written };
     },
+  };
+}
+
+const MAX_SLICE_MS = 12;
+
+/** Yields to the main thread during long work. Uses a message port, because timers are throttled in hidden tabs. */
+const yieldToMain = (): Promise<void> =>
+  new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.addEventListener('message', () => resolve(), { once: true });
+    port1.start();
+    port2.postMessage(null);
+  });
+
+/** Returns a function to await after each step; it yields only if the time slice is used up. */
+export function createYielder(): () => Promise<void> | undefined {
+  let deadline = performance.now() + MAX_SLICE_MS;
+  return () => {
+    if (performance.now() < deadline) return undefined;
+    return yieldToMain().then(() => void (deadline = performance.now() + MAX_SLICE_MS));
   };
 }

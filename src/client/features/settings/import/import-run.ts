@@ -19,8 +19,7 @@ import {
 import type { JournalDay } from '#domain/journals/assemble-days.ts';
 import type { Skipped } from '#domain/journals/journal-reader.ts';
 import type { FunctionAnswer } from '#client/lib/api/supabase.ts';
-import { createPager, type EntryReader, type StoredDay, type Progress } from '../export/read-entries.ts';
-import { createYielder } from '../yield-to-main.ts';
+import { createPager, createYielder, type EntryReader, type StoredDay, type Progress } from '../export/read-entries.ts';
 import type { ReadImport } from './read-files.ts';
 
 export type PlannedDay = { day: JournalDay; verdict: Verdict; own: ExistingDay | undefined };

@@ -4,7 +4,7 @@ import { IMPORT_PROBLEMS } from '#domain/journals/export-guides.ts';
 import type { Skipped } from '#domain/journals/journal-reader.ts';
 import { IMPORT_MAX_DAYS } from '#domain/export/import-plan.ts';
 import { latestToday } from '#domain/day/day.ts';
-import { createYielder } from '../yield-to-main.ts';
+import { createYielder } from '../export/read-entries.ts';
 import { ImportRefusedError, MAX_FILES, type ChosenFile } from './open-files.ts';
 import type { ReadEntry, ReadMessage, ReadRequest, WorkerRequest } from './read-journal.ts';
 

@@ -1,14 +1,18 @@
-/** The caller and the body of a request to a function, and the refusal of a function. */
+/**
+ * The caller and the body of a request to a function, which day it is for the caller, and the refusal of a function.
+ */
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Day } from '#domain/day/day.ts';
 import type { Clock } from '../clock.ts';
-import { findUserDay } from '../data/user-day.ts';
 import type { Database } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { SignedInCaller } from '../http/authenticate.ts';
 import { readText } from '../http/limit-body.ts';
 import { hasMoreValues, parseJson } from '../parse-json.ts';
+import { currentDay } from '#domain/day/current-day.ts';
+import { isTimeZone } from '#domain/habit/preferences.ts';
+import type { AppendingUser } from '../data/append-items.ts';
 
 export type FunctionCaller = SignedInCaller & {
   /** Set for a personal access token: the zone of the browser that made it, or null. */
@@ -66,3 +70,32 @@ export async function findCallersDay(
 }
 
 const UNKNOWN_ZONE = 'Send a date, or a time_zone such as Europe/Vienna: your day is not known yet.';
+
+/** Which day it is for a user, for requests that do not name one. */
+type Zones = {
+  /** What the request says; wins. */
+  asked: string | null;
+  /** The zone of the browser that has made the connection, for an account without preferences. */
+  connected: string | null;
+  /** The instant whose day is meant, for text that was written before it is sent. Now by default and at the latest. */
+  at?: Date;
+};
+
+/** The day in which the user is now, or was at an instant. Null if no zone is known: a wrong day would be worse than a question. */
+export async function findUserDay(
+  { database, clock }: { database: Database; clock: Clock },
+  { userId, identity }: AppendingUser,
+  { asked, connected, at }: Zones,
+): Promise<Day | null> {
+  const { rows } = await database
+    .asUser(identity, { isQuickRead: true })
+    .statement<{ zone: string | null; dayEndsAt: number }>(
+      'select time_zone as zone, day_ends_at as "dayEndsAt" from public.preferences where user_id = $1',
+      [userId],
+    );
+  const zone = asked ?? rows[0]?.zone ?? connected;
+  // A browser may know zones that are newer than the server's.
+  if (zone === null || !isTimeZone(zone)) return null;
+  const now = clock.now();
+  return currentDay(at && at < now ? at : now, zone, rows[0]?.dayEndsAt === 3 ? 3 : 0);
+}

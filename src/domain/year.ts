@@ -1,7 +1,11 @@
-/** What the page of a year shows (docs/specification/year.md 5). */
-import { MONTHS, type Day } from './day/day.ts';
+/**
+ * The year of a user: the summary that its page shows, the grid of its calendar, and the anniversaries of a day
+ * (docs/specification/year.md).
+ */
+import { MONTHS, addDays, addYears, type Day } from './day/day.ts';
 import { scoreBand } from './coach/hustle-score.ts';
 import type { Mention } from './log/frequent-words.ts';
+import { weekStartOf, inMonth, monthOf, type WeekStart } from './day/month.ts';
 
 /** `lines`: how many the log has; null for a day that the plan does not open, of which only the date is known. */
 export type YearDay = { date: Day; score: number | null; lines: number | null };
@@ -39,4 +43,36 @@ export function busiestMonthText(days: readonly YearDay[]): string | null {
   const { name, logs, lines } = months.reduce((most, month) => (month.lines > most.lines ? month : most));
   const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
   return `Your busiest month was ${name}, with ${count(lines, 'line')} on ${count(logs, 'day')}.`;
+}
+
+const WEEKS = 53;
+
+/** The grid of a year's calendar heat map: one row per weekday, one column per week; null after today. */
+export function yearRows(today: Day, weekStart: WeekStart): (Day | null)[][] {
+  const first = addDays(weekStartOf(today, weekStart), -7 * (WEEKS - 1));
+  return Array.from({ length: 7 }, (_weekday, row) =>
+    Array.from({ length: WEEKS }, (_week, column) => {
+      const date = addDays(first, column * 7 + row);
+      return date <= today ? date : null;
+    }),
+  );
+}
+
+/** The earlier day of which an empty page reminds its writer (docs/specification/year.md 3). */
+export type Anniversary = { date: Day; label: string };
+
+/**
+ * The nearest of one month, one year and more years before `today` that has a log; null without one. The last day of a
+ * month stands for a day that the month does not have.
+ */
+export function nearestAnniversary(today: Day, logged: readonly Day[]): Anniversary | null {
+  const dates = new Set(logged);
+  const earliest = logged.reduce<Day | null>((first, date) => (first === null || date < first ? date : first), null);
+  if (earliest === null || today < '0002') return null;
+  const monthAgo = inMonth(today, monthOf(today) - 1);
+  if (dates.has(monthAgo)) return { date: monthAgo, label: 'A month ago' };
+  for (let years = 1, date = addYears(today, -1); date >= earliest; years += 1, date = addYears(today, -years)) {
+    if (dates.has(date)) return { date, label: years === 1 ? 'A year ago' : `${years} years ago` };
+  }
+  return null;
 }
