@@ -105,7 +105,10 @@ test.describe('on a phone', () => {
   test('a tap names the day before it opens it', async ({ page, signUp, expectAccessible }) => {
     const date = addDays(LAST_YEAR.from, 40);
     await signUp(page, { path: `/year/${YEAR}`, isCloser: true, logs: { [date]: log(TEXT) } });
-    await page.getByRole('gridcell', { name: `${dateLabel(date)}: a log` }).tap();
+    const cell = page.getByRole('gridcell', { name: `${dateLabel(date)}: a log` });
+    // Wide enough to see.
+    expect((await cell.boundingBox())!.width).toBeGreaterThan(8);
+    await cell.tap();
     const named = page.getByRole('status').filter({ hasText: `${dateLabel(date)}: a log.` });
     await expect(named).toBeVisible();
     await expect(page).toHaveURL(`/year/${YEAR}`);
@@ -118,5 +121,9 @@ test.describe('on a phone', () => {
 test('an address without a year that has begun becomes that of this year', async ({ page, signUp }) => {
   await signUp(page, { path: '/year/soon' });
   await expect(page).toHaveURL(`/year/${today().slice(0, 4)}`);
-  await expect(page.getByText(`No logs in ${today().slice(0, 4)}.`)).toBeVisible();
+  await expect(page.getByText(`No logs in ${today().slice(0, 4)} yet.`)).toBeVisible();
+  // No year before this one has a log.
+  await expect(page.getByRole('navigation', { name: 'Years' }).getByRole('link')).toHaveCount(0);
+  await page.getByRole('link', { name: 'Write today’s log' }).click();
+  await expect(page).toHaveURL('/journal');
 });

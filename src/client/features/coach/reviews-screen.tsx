@@ -174,7 +174,7 @@ function ReviewPeriods() {
               Couldn't load your entries. They are safe. Check your connection and try again.
             </Notice>
             <Button onClick={reload} busy={logged.isFetching || stored.isFetching} busyLabel="Loading...">
-              Try Again
+              Try again
             </Button>
           </div>
           <ReviewCopy key={period} period={period} />
@@ -222,7 +222,7 @@ function Workdays({ from, to, today, logged }: DayRange & { today: Day; logged: 
         {workdaysText(workdays)}
       </h2>
       <p className={charts.quiet}>
-        Your workdays of this period without your time off, from your first log to today. Quick entries such as “I am
+        The workdays of this period from your first log to today, without your time off. Quick entries such as “I am
         sick” count too.
       </p>
     </section>

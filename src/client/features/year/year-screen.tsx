@@ -55,7 +55,9 @@ function YearPage({ year, today }: { year: string; today: Day }) {
   return (
     <Page title={year} back={<BackToJournal />}>
       <nav className={styles.years} aria-label="Years">
-        {number > 1 && <Link to={yearPath(String(number - 1).padStart(4, '0'))}>{number - 1}</Link>}
+        {data?.first && data.first.slice(0, 4) < year && (
+          <Link to={yearPath(String(number - 1).padStart(4, '0'))}>{number - 1}</Link>
+        )}
         {year < today.slice(0, 4) && <Link to={yearPath(String(number + 1).padStart(4, '0'))}>{number + 1}</Link>}
         {data && data.days.length > 0 && <Button onClick={() => print()}>Print</Button>}
       </nav>
@@ -67,7 +69,7 @@ function YearPage({ year, today }: { year: string; today: Day }) {
             Couldn't load this year. Your logs are safe. Check your connection and try again.
           </Notice>
           <Button onClick={() => void refetch()} busy={isFetching} busyLabel="Loading...">
-            Try Again
+            Try again
           </Button>
         </>
       ) : (
@@ -81,7 +83,7 @@ function Year({ year, today, answer }: { year: number; today: Day; answer: YearA
   const { ranges: timeOff } = useTimeOff();
   const { workdays: weekdays } = usePreferences().preferences;
   const { days, first, tags, names } = answer;
-  if (days.length === 0) return <p className={styles.lead}>No logs in {year}.</p>;
+  if (days.length === 0) return <EmptyYear year={year} isOver={year < Number(today.slice(0, 4))} />;
   const hasLocked = days.some(({ lines }) => lines === null);
   const scored = days.flatMap(({ date, score }) => (score === null ? [] : [{ date, score }]));
   const isOver = year < Number(today.slice(0, 4));
@@ -107,6 +109,18 @@ function Year({ year, today, answer }: { year: number; today: Day; answer: YearA
           <UpgradeLink feature="historical-logs" className={styles.link} />
         </p>
       )}
+    </>
+  );
+}
+
+function EmptyYear({ year, isOver }: { year: number; isOver: boolean }) {
+  if (isOver) return <p className={styles.lead}>No logs in {year}.</p>;
+  return (
+    <>
+      <p className={styles.lead}>No logs in {year} yet.</p>
+      <p className={styles.fact}>
+        <Link to={ROUTES.journal.path}>Write today’s log</Link>
+      </p>
     </>
   );
 }
@@ -172,7 +186,7 @@ function YearGrid({ year, today, days: logged, timeOff }: YearGridProps) {
               ))}
             </span>
             <span className={styles.logs} aria-hidden="true">
-              {facts[index]!.logs > 0 && facts[index]!.logs}
+              {facts[index]!.logs > 0 && logsText(facts[index]!.logs)}
             </span>
             <span className={styles.band} aria-hidden="true">
               {facts[index]!.score !== null && `${facts[index]!.score} · ${facts[index]!.band}`}
@@ -196,8 +210,10 @@ function YearGrid({ year, today, days: logged, timeOff }: YearGridProps) {
   );
 }
 
+const logsText = (count: number): string => `${count} ${count === 1 ? 'log' : 'logs'}`;
+
 const monthLabel = (name: string, { logs, score, band }: MonthFacts): string =>
-  `${name}: ${logs} ${logs === 1 ? 'log' : 'logs'}${score === null ? '' : `, ${score} of 10, ${band}`}`;
+  `${name}: ${logsText(logs)}${score === null ? '' : `, ${score} of 10, ${band}`}`;
 
 const shadeOf = (day: YearDay | undefined, isOff: boolean): string =>
   day === undefined ? (isOff ? 'off' : 'none') : day.score === null ? 'log' : scoreBand(day.score).name;
