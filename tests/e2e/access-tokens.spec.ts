@@ -1,4 +1,9 @@
 /** Access tokens in Settings, and the page that connects a program (docs/specification/capture.md 2 and 4). */
+import { exec } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { APIRequestContext, Page } from '@playwright/test';
 import { isolate } from '#domain/isolate.ts';
 import { items, today } from './support/journal.ts';
@@ -17,12 +22,24 @@ async function expectFits(page: Page): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 720 });
 }
 
+/** Runs the command of the settings in the folder of a project whose files are modules, up to the login itself. */
+async function expectRuns(command: string): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'project-'));
+  try {
+    await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+    const { stdout } = await promisify(exec)(command.replace(/ login$/, ' --help'), { cwd: folder });
+    expect(stdout).toContain('login [SERVER]');
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
 test('a token is made, copied, used and revoked', async ({ page, context, signUp, request, expectAccessible }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await signUp(page, { path: '/settings' });
   await page.getByRole('button', { name: 'Manage tokens' }).click();
   await expect(page.getByText('You have no tokens.')).toBeVisible();
-  await expect(page.getByText(/^curl \S+ hustle \S+\/cli\/hustle\.cjs && node hustle login$/)).toBeVisible();
+  await expectRuns(await page.getByText(/^curl .* login$/).innerText());
   await expectFits(page);
   await page.getByRole('button', { name: 'New token' }).click();
   await expect(page.getByLabel('Name')).toBeFocused();
@@ -76,7 +93,10 @@ const poll = (request: APIRequestContext, code: string) =>
 
 test('a program is connected by its code, and refused', async ({ page, signUp, request, expectAccessible }) => {
   const { device_code: code, user_code: shown } = await startDevice(request);
+  await page.setViewportSize({ width: 320, height: 568 });
   await signUp(page, { path: `/connect?user_code=${shown}` });
+  await expect(page.getByRole('button', { name: 'Allow' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Connect a program' })).toBeInViewport();
   await expect(page.getByText(shown)).toBeVisible();
   await expect(page.getByText('hustle on a laptop')).toBeVisible();
   await expectFits(page);
@@ -95,7 +115,7 @@ test('a program is connected by its code, and refused', async ({ page, signUp, r
   await inBothThemes(page, expectAccessible);
   await field.fill(shown);
   await page.keyboard.press('Enter');
-  await expect(page.getByText('This code is unknown, has expired or was used.')).toBeVisible();
+  await expect(page.getByText('This code is unknown, has expired or was already used.')).toBeVisible();
   await page.getByRole('button', { name: 'Enter another code' }).click();
 
   const other = await startDevice(request);

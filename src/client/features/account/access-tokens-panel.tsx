@@ -116,10 +116,11 @@ export function AccessTokensPanel() {
 
 /** The server offers the program with its own address in it, and `login` makes its token. */
 function TerminalHint() {
-  const command = `curl -fsSo hustle ${location.origin}/cli/hustle.cjs && node hustle login`;
+  // The ending makes it CommonJS, also in the folder of a project whose files are modules.
+  const command = `curl -fsSo hustle.cjs ${location.origin}/cli/hustle.cjs && node hustle.cjs login`;
   return (
     <>
-      <p>A terminal with Node 20 or newer needs no token from here:</p>
+      <p>The command line makes its own token. In a terminal with Node 20 or newer, run:</p>
       <p className={styles.secret}>
         <code>{command}</code>
       </p>
@@ -221,7 +222,7 @@ export const LifetimeChoice = ({ chosen, onChoose }: { chosen: TokenDays; onChoo
     legend="It ends after"
     isLegendShown
     name="days"
-    choices={TOKEN_DAYS.map((days) => ({ value: String(days), label: days === 365 ? 'a year' : `${days} days` }))}
+    choices={TOKEN_DAYS.map((days) => ({ value: String(days), label: days === 365 ? '1 year' : `${days} days` }))}
     chosen={String(chosen)}
     onChoose={(value) => onChoose(TOKEN_DAYS.find((days) => String(days) === value)!)}
   />

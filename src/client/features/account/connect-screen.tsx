@@ -24,7 +24,7 @@ import { PanelView } from './panel.tsx';
 import { useRecentSignIn } from './prove-identity.tsx';
 import styles from './security.module.css';
 
-const UNKNOWN = 'This code is unknown, has expired or was used. Start again in the program.';
+const UNKNOWN = 'This code is unknown, has expired or was already used. Start again in the program.';
 const NOT_FOUND = 'connect_request_not_found';
 
 export function ConnectScreen() {

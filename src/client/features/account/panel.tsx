@@ -24,7 +24,10 @@ export function PanelView({ title, children }: { title?: string | undefined; chi
   const view = useRef<HTMLDivElement>(null);
   useEffect(() => {
     // A first field with the focus keeps it, and so does the button that has opened the panel.
-    if (document.activeElement === document.body) view.current?.focus();
+    // A view that begins within the window does not scroll: its heading would leave the window.
+    const { current } = view;
+    const { top } = current!.getBoundingClientRect();
+    if (document.activeElement === document.body) current?.focus({ preventScroll: top >= 0 && top < innerHeight });
   }, []);
   return (
     <Stack
