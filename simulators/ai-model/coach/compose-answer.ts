@@ -37,6 +37,10 @@ export function composeFeedback(prompt: string): Answer {
   return { score: scoreDay(items), text: sentences.join(' '), cited: refs, missingFact, wins: collectWins([day]) };
 }
 
+/** `October 2026` of `2026-10`. */
+const monthName = (month: string): string =>
+  new Date(`${month}-01T00:00Z`).toLocaleDateString('en-US', { month: 'long', year: 'numeric', timeZone: 'UTC' });
+
 /** A line of the wins in a summary. */
 const WIN = /^- (\d{4}-\d{2}-\d{2}): (.+)$/gmu;
 /** A prompt asks for ten wins at most. */
@@ -49,7 +53,7 @@ function composeLongReview(months: readonly MonthSummary[]): Answer {
     .flatMap((ofMonth) => ofMonth.sort((a, b) => b.text.length - a.text.length).slice(0, 1))
     .slice(-MAX_WINS);
   const paragraphs = [
-    `${SANDBOX_LABEL} ${pluralize(months.length, 'month')} summarized, from ${months[0]!.month} to ${months.at(-1)!.month}.`,
+    `${SANDBOX_LABEL} ${pluralize(months.length, 'month')} summarized, from ${monthName(months[0]!.month)} to ${monthName(months.at(-1)!.month)}.`,
     'Every month was read on its own before this review of all of them.',
   ];
   if (wins.length > 0) paragraphs.push(`**Wins**\n${wins.map((win) => `- ${win.date}: ${win.text}`).join('\n')}`);
@@ -120,9 +124,9 @@ function describeMissingFact(weakest: ScoredItem | null, count: number): string 
   return hasNumber ? `what exactly was done in ${which}` : `how much or how many it was in ${which}`;
 }
 
-/** Collapses the text to one line, removes Markdown characters and truncates at a word boundary. */
+/** Collapses the text to one line, removes Markdown characters, except those of a tag, and truncates at a word boundary. */
 function quote(text: string, maxChars = MAX_QUOTE_CHARS): string {
-  const plain = text.replaceAll(/[\s<>[\]()*_`#|!"“”]+/gu, ' ').trim();
+  const plain = text.replaceAll(/(?:[\s<>[\]()*_`|!"“”]|#(?!\p{L}))+/gu, ' ').trim();
   const characters = Array.from(plain);
   if (characters.length <= maxChars) return plain;
   // Text without spaces has no word boundary, so it is cut in the middle.

@@ -62,7 +62,7 @@ export function KeptReviews({ note }: { note?: string }) {
         <h2 id="kept-reviews">Kept reviews</h2>
         <Notice kind="error">Couldn't load your kept reviews. They are safe.</Notice>
         <Button onClick={() => void kept.refetch()} busy={kept.isFetching} busyLabel="Loading...">
-          Try Again
+          Try again
         </Button>
       </section>
     );
@@ -143,14 +143,14 @@ function OpenReview({ review }: { review: Kept }) {
       <>
         <Notice kind="error">Couldn't load this review. It is safe.</Notice>
         <Button onClick={() => void text.refetch()} busy={text.isFetching} busyLabel="Loading...">
-          Try Again
+          Try again
         </Button>
       </>
     );
   }
   return (
     <div className={styles.keptText}>
-      <ReviewFacts result={review} />
+      <ReviewFacts result={review} hasRange={false} />
       <ReviewText analysis={text.data} />
       {state === 'failed' && <Notice kind="error">Couldn't delete the review. Please try again.</Notice>}
       <div className={styles.buttons}>

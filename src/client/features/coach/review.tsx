@@ -255,13 +255,17 @@ function ReviewCard({ result, label, isReplaced = false, source }: ReviewCardPro
   );
 }
 
-export function ReviewFacts({ result, source }: { result: ShownReview; source?: string | undefined }) {
+type ReviewFactsProps = { result: ShownReview; source?: string | undefined; hasRange?: boolean };
+
+export function ReviewFacts({ result, source, hasRange = true }: ReviewFactsProps) {
   const { entryCount, dateRange, generatedAt, isChanged } = result;
   return (
     <p className={styles.facts}>
-      <span>
-        {dateLabel(dateRange.from)} – {dateLabel(dateRange.to)}
-      </span>
+      {hasRange && (
+        <span>
+          {dateLabel(dateRange.from)} – {dateLabel(dateRange.to)}
+        </span>
+      )}
       {entryCount > 0 && (
         <span>
           {entryCount} {entryCount === 1 ? 'entry' : 'entries'} analyzed
