@@ -173,6 +173,7 @@ strong { font-weight: 600; }
 }
 .wins li + li { border-block-start: 1px solid var(--line); }
 time { color: var(--quiet); font-size: 0.853rem; font-variant-numeric: tabular-nums; white-space: nowrap; }
+@page { margin: 20mm; }
 @media print {
   :root { --paper: #fff; --line: #ccc; --ink: #000; --quiet: #555; color-scheme: light; }
   html { font-size: 11pt; }

@@ -130,6 +130,7 @@ button, .button {
   background: var(--ember);
   color: var(--on-ember);
   font: 600 1em/1.25 'Instrument Sans', system-ui, sans-serif;
+  text-align: center;
   text-decoration: none;
   cursor: pointer;
 }

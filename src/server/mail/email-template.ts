@@ -33,7 +33,7 @@ export function renderEmail(
     to,
     subject,
     text: `${[...parts.map(asText), MAIL_END].join('\n\n')}\n`,
-    html: renderPage(subject, parts.map(asHtml).join('\n')),
+    html: renderPage(subject.replace(/^Re: /, ''), parts.map(asHtml).join('\n')),
   };
 }
 
@@ -46,7 +46,7 @@ function asText(part: EmailBlock): string {
     return part.items.map((item, index) => `${part.isNumbered ? `${index + 1}.` : '-'} ${item}`).join('\n');
   if ('choices' in part) return part.choices.map(({ label, link }) => `${label}:\n${link}`).join('\n\n');
   if ('note' in part) return `${part.note} ${part.label}:\n${part.link}`;
-  return 'link' in part ? part.link : part.code;
+  return 'link' in part ? `${part.label}:\n${part.link}` : part.code;
 }
 
 function asHtml(part: EmailBlock): string {

@@ -41,7 +41,7 @@ export function reminderMail(mail: Reminder): MailMessage {
       { link: writeLink, label: 'Write' },
       { choices: taps },
       ...(last === null ? [] : lastDayBlocks(last)),
-      ...footer(mail, 'You get this mail in the evening of a workday without a log.'),
+      ...footer(mail, 'You get this mail on the evening of a workday without a log.'),
     ],
     { ...(replyTo !== null && { replyTo }), headers: unsubscribeHeaders(mail) },
   );
@@ -143,7 +143,7 @@ export function digestMail(mail: Digest): MailMessage {
 }
 
 const footer = ({ settingsLink, unsubscribeLink }: HabitMail, reason: string): EmailBlock[] => [
-  { note: reason, link: settingsLink, label: 'Change it in the settings' },
+  { note: reason, link: settingsLink, label: 'Change this in the settings' },
   { note: 'Or turn it off with one click.', link: unsubscribeLink, label: 'Unsubscribe' },
 ];
 
