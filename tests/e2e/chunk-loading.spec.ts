@@ -167,7 +167,7 @@ test.describe('a panel or a dialog of a page', () => {
   test('that fails to load leaves the page usable, and loads on the next click', async ({ page, signUp }) => {
     const restore = await loseChunks(page, ['access-tokens-panel', 'share-dialog']);
     await signUp(page, { isCloser: true, logs: { [daysAgo(1)]: logOf('Shipped it') }, path: '/wins' });
-    await page.getByRole('button', { name: 'Collect My Wins' }).click();
+    await page.getByRole('button', { name: 'Collect my wins' }).click();
     const share = page.getByRole('button', { name: 'Link', exact: true });
     await share.click();
     await dismissChunkError(page);

@@ -296,7 +296,7 @@ test('a browser that blocks notifications says where to allow them', async ({ pa
   await page.addInitScript(() => Object.defineProperty(Notification, 'permission', { get: () => 'denied' }));
   await openAs(page, await accounts.create(), '/settings');
   await openSections(page, 'Reminder');
-  await expect(reminderOf(page).getByText(/^This browser blocks notifications of this site\./)).toBeVisible();
+  await expect(reminderOf(page).getByText(/^This browser blocks notifications from this site\./)).toBeVisible();
   await expect(switchOf(page)).toBeDisabled();
 });
 

@@ -455,7 +455,7 @@ export const SCENES: readonly Scene[] = [
     as: 'premium',
     path: ROUTES.wins.path,
     prepare: async (page) => {
-      await clickButton('Collect My Wins')(page);
+      await clickButton('Collect my wins')(page);
       await page.getByText('Saved', { exact: true }).waitFor();
     },
   },

@@ -22,7 +22,7 @@ async function collect(page: Page): Promise<void> {
   await page.getByRole('radio', { name: 'Own dates' }).check();
   await page.getByLabel('First day').fill(addDays(today(), -5));
   await page.getByLabel('Last day').fill(today());
-  await page.getByRole('button', { name: 'Collect My Wins' }).click();
+  await page.getByRole('button', { name: 'Collect my wins' }).click();
   await expect(page.getByRole('heading', { level: 1 })).toHaveText(/^Wins /);
   await saved(page);
 }
@@ -202,7 +202,7 @@ test('a link shows the document to anybody until it is ended in Settings', async
   await collect(page);
   await page.getByRole('button', { name: 'Link' }).click();
   await page.getByRole('radio', { name: '7 days' }).check();
-  await page.getByRole('button', { name: 'Make a Link' }).click();
+  await page.getByRole('button', { name: 'Make a link' }).click();
   const url = await page.getByRole('textbox', { name: 'The link' }).inputValue();
   expect(url).toMatch(/\/s\/[\w-]{43}$/);
 
@@ -232,7 +232,7 @@ test('a kept review is shown by a link, which "Renew" replaces', async ({ page, 
   const kept = page.getByRole('region', { name: 'Kept reviews' });
   await kept.locator('summary').first().click();
   await kept.getByRole('button', { name: 'Link' }).click();
-  await page.getByRole('button', { name: 'Make a Link' }).click();
+  await page.getByRole('button', { name: 'Make a link' }).click();
   const first = await page.getByRole('textbox', { name: 'The link' }).inputValue();
   expect(await (await request.get(first)).text()).toContain('<h1>Review</h1>');
 
@@ -247,18 +247,18 @@ test('a kept review is shown by a link, which "Renew" replaces', async ({ page, 
 test('a Dabbler sees the offer, and what was written as a Closer', async ({ page, signUp }) => {
   await signUp(page, { path: '/wins' });
   await expect(page.getByRole('button', { name: 'Upgrade to Closer' })).toBeVisible();
-  await expect(page.getByRole('button', { name: 'Collect My Wins' })).toHaveCount(0);
+  await expect(page.getByRole('button', { name: 'Collect my wins' })).toHaveCount(0);
 });
 
 test('the pages are accessible in both themes and fit a phone', async ({ page, signUp, expectAccessible }) => {
   await signUp(page, { isCloser: true, logs: LOGS(), path: '/wins' });
-  await expect(page.getByRole('button', { name: 'Collect My Wins' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Collect my wins' })).toBeVisible();
   await inBothThemes(page, expectAccessible);
   await collect(page);
   await page.getByLabel('Find a line').fill('docs');
   await inBothThemes(page, expectAccessible);
   await page.getByRole('button', { name: 'Link' }).click();
-  await page.getByRole('button', { name: 'Make a Link' }).click();
+  await page.getByRole('button', { name: 'Make a link' }).click();
   await expect(page.getByRole('textbox', { name: 'The link' })).toBeVisible();
   await inBothThemes(page, expectAccessible);
   await page.keyboard.press('Escape');

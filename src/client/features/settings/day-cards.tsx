@@ -27,13 +27,13 @@ export function DayCard() {
   return (
     <FoldedSection title="Day" summary={preferences.day_ends_at === 3 ? `Ends at ${threeOClock}` : 'Ends at midnight'}>
       <Stack>
-        <Quiet>Choose when your day ends. Until then the page stays on the evening's day.</Quiet>
+        <Quiet>Choose when your day ends. Until then the journal opens on the day before.</Quiet>
         <Choices
           legend="Day"
           name="dayEnd"
           choices={[
             { value: '0', label: 'At midnight', note: '(default)' },
-            { value: '3', label: `At ${threeOClock}`, hint: 'For those who work past midnight' },
+            { value: '3', label: `At ${threeOClock}`, hint: 'If you often work past midnight' },
           ]}
           chosen={preferences.day_ends_at === 3 ? '3' : '0'}
           onChoose={(hour) => void change({ day_ends_at: Number(hour) })}
@@ -51,7 +51,7 @@ export function PromptsCard() {
   return (
     <FoldedSection title="Prompts" summary={preferences.prompts ? 'On' : 'Off'}>
       <Stack>
-        <Quiet>Choose what today's page asks from noon on while it is empty.</Quiet>
+        <Quiet>Choose what today's page asks while it is empty, from noon on.</Quiet>
         <Choices
           legend="Prompts"
           name="prompts"

@@ -75,8 +75,8 @@ function ReminderCard({ preferences, isRead, change }: PreferencesState) {
     >
       <Stack>
         <Quiet>
-          In the evening of a day without a log, a message asks what you did. It is silent when you have written.
-          {features.mailReplies && ' You can answer a mail by replying to it.'}
+          A message in the evening asks what you did. None comes if the day has a log already.
+          {features.mailReplies && ' You can answer the mail by replying to it.'}
         </Quiet>
         {features.mail && (
           <Check
@@ -231,7 +231,7 @@ function DigestCard({ preferences, isRead, change }: PreferencesState) {
     <FoldedSection title="Weekly digest" summary={isOn ? 'On Fridays' : 'Off'}>
       <Stack>
         <Quiet>
-          On Friday evening, a mail with your week: the workdays you accounted for and what you did. Closers also see
+          A mail on Friday evening with your week: the workdays you accounted for and what you did. Closers also get
           their scores.
         </Quiet>
         <Check
@@ -258,10 +258,10 @@ function DigestCard({ preferences, isRead, change }: PreferencesState) {
 
 /** The switch "On this device" of the reminder, and the user's other devices (docs/specification/habit.md 6). */
 const HINTS: Readonly<Record<PushSupport, string>> = {
-  ready: 'As a notification. It has the date and a question, and nothing of your logs.',
-  denied: "This browser blocks notifications of this site. Allow them in the site's settings, beside the address.",
+  ready: 'A notification with the date and a question. Nothing from your logs is in it.',
+  denied: "This browser blocks notifications from this site. Allow them in the site's settings, next to the address.",
   install: 'First add Hustle Forge to your home screen: tap Share, then Add to Home Screen. Then turn this on there.',
-  unsupported: 'This browser shows no notifications of sites.',
+  unsupported: 'This browser cannot show notifications from sites.',
 };
 
 type ReminderDevicesProps = {

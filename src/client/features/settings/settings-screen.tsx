@@ -112,7 +112,7 @@ function WeekCard() {
   return (
     <Section title="Week">
       <Stack>
-        <Quiet>Choose the day on which the calendar and the year begin a week.</Quiet>
+        <Quiet>Choose the day on which a week begins in the calendar and the year.</Quiet>
         <Choices
           legend="Week"
           name="weekStart"
@@ -146,10 +146,10 @@ function LinksCard() {
       <Stack>
         {links.data ? (
           links.data.length === 0 ? (
-            <Quiet>No links. Documents and reviews can be shown by one; views are not counted.</Quiet>
+            <Quiet>No links. A link shows a document or a review to anyone who has it.</Quiet>
           ) : (
             <>
-              <Quiet>Whoever has a link sees what it shows, until it ends. Views are not counted.</Quiet>
+              <Quiet>Anyone with a link can read what it shows until it ends. Views are not counted.</Quiet>
               <LinkRows links={links.data} label="Links" />
             </>
           )

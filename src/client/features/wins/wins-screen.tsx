@@ -169,7 +169,7 @@ function NewDocument() {
         {state === 'failed' && <Notice kind="error">Couldn't load your logs. They are safe. Please try again.</Notice>}
         <Buttons>
           <Button type="submit" tone="primary" busy={state === 'busy'} busyLabel="Reading your logs...">
-            Collect My Wins
+            Collect my wins
           </Button>
         </Buttons>
       </form>

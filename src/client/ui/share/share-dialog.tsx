@@ -44,8 +44,8 @@ export function ShareDialog({ target, onClose }: { target: LinkTarget; onClose: 
     <Dialog title="Read-only link" onClose={onClose}>
       <Stack stretch>
         <Quiet>
-          Whoever has the link sees this {target.documentId === undefined ? 'review' : 'document'} as it is then, and
-          nothing else of yours. It names only whom the {target.documentId === undefined ? 'review' : 'document'} names.
+          Anyone with the link can read this {target.documentId === undefined ? 'review' : 'document'} as it is at that
+          moment, and nothing else of yours. Your name is only on it if you wrote it there.
         </Quiet>
         {url === null ? (
           <>
@@ -60,7 +60,7 @@ export function ShareDialog({ target, onClose }: { target: LinkTarget; onClose: 
             {state.problem !== null && <Notice kind="error">{state.problem}</Notice>}
             <Buttons>
               <Button tone="primary" busy={state.busy} busyLabel="Making..." onClick={() => void create()}>
-                Make a Link
+                Make a link
               </Button>
             </Buttons>
           </>
@@ -103,7 +103,7 @@ function NewAddress({ url }: { url: string }) {
       />
       <Buttons>
         <Button tone="primary" onClick={() => void copy()}>
-          {isCopied ? 'Copied' : 'Copy Link'}
+          {isCopied ? 'Copied' : 'Copy link'}
         </Button>
       </Buttons>
       <Hint role="status">Copy it now: it is not shown again. You can end it at any time, here or in Settings.</Hint>
