@@ -28,7 +28,7 @@ import type { AsService, AsUser, Database, Statements } from './database/databas
 import type { AppEnv } from './http/app-env.ts';
 import type { Logger } from './log.ts';
 import type { FetchMessage } from './metrics/provider-requests.ts';
-import { PACKAGE_VERSION } from './config/config.ts';
+import { PACKAGE_VERSION } from './package-version.ts';
 
 /** Probes, scrapes and static files: most of the requests, and no span of them explains anything. */
 const UNTRACED_PATHS = /^\/(?:healthz|readyz|metrics|assets\/.*)$/;

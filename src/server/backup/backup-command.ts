@@ -2,7 +2,8 @@
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { PACKAGE_VERSION, readConfig } from '../config/config.ts';
+import { PACKAGE_VERSION } from '../package-version.ts';
+import { readConfig } from '../config/config.ts';
 import { checkRecipients, readKeyFiles } from './key-files.ts';
 import { UsageError } from './archive-format.ts';
 import {

@@ -4,7 +4,7 @@
  * knows. `.env.example` lists every name with its meaning.
  */
 import { isIPv6 } from 'node:net';
-import { resolve, join } from 'node:path';
+import { resolve } from 'node:path';
 import type { ClientConfig } from '#domain/client-config.ts';
 import {
   readCoachSettings,
@@ -26,7 +26,6 @@ import { isLoopback, isPrivateNetworkHost } from './private-network.ts';
 import { Secret, SettingsReader, hasDecodableLogin, UNDECODABLE_LOGIN } from './settings-reader.ts';
 import { mkdir, stat } from 'node:fs/promises';
 import type { Logger } from '../log.ts';
-import { readFileSync } from 'node:fs';
 
 /** Identifies browser clients; public by design and grants nothing (docs/specification/api.md 1). */
 export const PUBLISHABLE_KEY = 'sb_publishable_hustle_forge';
@@ -331,7 +330,3 @@ export function splitHosts(url: string): string[] {
 /** libpq's `target_session_attrs`; null if it is not given. */
 export const sessionAttributes = (url: string): string | null =>
   new URLSearchParams(url.split('?')[1] ?? '').get('target_session_attrs');
-
-const file = join(import.meta.dirname, '..', '..', 'package.json');
-
-export const PACKAGE_VERSION = (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;

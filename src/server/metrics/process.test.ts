@@ -5,7 +5,7 @@ import { afterEach, expect, test } from 'vitest';
 import { listBackups } from '../backup/folder.ts';
 import { createLimiters } from '../load/limiters.ts';
 import { createRequestContext } from '../load/request-context.ts';
-import { PACKAGE_VERSION } from '../config/config.ts';
+import { PACKAGE_VERSION } from '../package-version.ts';
 import { registerProcessMetrics, registerLoad, registerBackupAge } from './process.ts';
 import { Registry } from './prom-client.ts';
 

@@ -9,7 +9,7 @@ import {
 } from 'node:perf_hooks';
 import type { PoolState } from '../database/database.ts';
 import type { Limiters } from '../load/limiters.ts';
-import { PACKAGE_VERSION } from '../config/config.ts';
+import { PACKAGE_VERSION } from '../package-version.ts';
 import { Counter, Gauge, type Aggregator, type MetricsRegistry } from './prom-client.ts';
 
 /** How often the delay of the event loop is sampled. A finer resolution wakes an idle process more often. */

@@ -13,7 +13,9 @@ export function SettingsRoute() {
 }
 
 /** The Access tokens card of the settings. The list loads when the user opens it. */
-const panel = lazyChunk(async () => (await import('../../features/account/access-tokens-panel.tsx')).AccessTokensPanel);
+const panel = lazyChunk(
+  async () => (await import('#client/features/account/access-tokens-panel.tsx')).AccessTokensPanel,
+);
 
 function AccessTokensCard() {
   const openChunk = useOpenChunk();
