@@ -7,9 +7,9 @@ export type Mention = TagCount;
 
 const MAX_MENTIONS = 8;
 
-/** `texts`: one for each day, oldest first, as plain text. */
-export const frequentTags = (texts: readonly string[]): Mention[] =>
-  countTags(texts.map(listTags)).slice(0, MAX_MENTIONS);
+/** `days`: one for each log, oldest first. */
+export const frequentTags = (days: readonly LogWords[]): Mention[] =>
+  countTags(days.map(({ tags }) => tags)).slice(0, MAX_MENTIONS);
 
 /** A name of fewer days is chance. */
 const MIN_DAYS_OF_NAME = 3;
@@ -28,8 +28,8 @@ const MAX_GERMAN_SHARE = 0.1;
 const MAX_WORDS_OF_NAME = 3;
 
 type Name = { text: string; startsSentence: boolean };
-/** What `frequentNames` needs of one log. */
-export type LogWords = { names: Name[]; lower: string[] };
+/** What `frequentTags` and `frequentNames` need of one log. */
+export type LogWords = { tags: readonly string[]; names: Name[]; lower: string[] };
 
 /**
  * Capitalised words within a sentence, and the same words at the beginning of one. A word that the logs also write in
@@ -54,7 +54,7 @@ export function frequentNames(days: readonly LogWords[]): Mention[] {
 
 /** `text`: of one log, as plain text. */
 export function readLogWords(text: string): LogWords {
-  const words: LogWords = { names: [], lower: [] };
+  const words: LogWords = { tags: listTags(text), names: [], lower: [] };
   for (const line of text.split('\n')) {
     let end = 0;
     let length = 0;

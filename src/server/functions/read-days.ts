@@ -25,7 +25,8 @@ const NOT_CACHED = { 'Cache-Control': 'no-store' };
 /** Of longer logs the beginning is read for tags and names. Threat: a year of full logs has 94 MB. */
 const MAX_LOG_CHARS = 8_000;
 
-const LOGS_WITHOUT_YIELD = 20;
+/** Threat: the tags and words of a year of hostile logs take a second. Other requests go first after this time. */
+const MAX_TURN_MS = 10;
 
 /** `entry_dates` has the dates of locked days too; the policies of `entries` decide about scores and texts. */
 const READ_YEAR = `
@@ -69,10 +70,12 @@ async function readYear(
   const logged = rows.filter(({ text }) => text !== '');
   const texts = logged.flatMap(({ text }) => text ?? []);
   const words: LogWords[] = [];
-  for (const [index, text] of texts.entries()) {
+  let turnEndsAt = performance.now() + MAX_TURN_MS;
+  for (const text of texts) {
     words.push(readLogWords(text));
-    // A year of logs takes some 30 ms, of long ones four times as long: yield to the event loop.
-    if (index % LOGS_WITHOUT_YIELD === 0) await setImmediate();
+    if (performance.now() < turnEndsAt) continue;
+    await setImmediate();
+    turnEndsAt = performance.now() + MAX_TURN_MS;
   }
   return {
     success: true,
@@ -82,7 +85,7 @@ async function readYear(
       lines: text === null ? null : text.split('\n').length,
     })),
     first: firstRows[0]?.first ?? null,
-    tags: frequentTags(texts),
+    tags: frequentTags(words),
     names: frequentNames(words),
   };
 }
@@ -138,7 +141,12 @@ export function readDays(deps: Deps) {
         reader.statement<{ date: Day; content: string }>(READ, [caller.userId, from, to]),
       ),
     );
-    const days = rows.map(({ date, content }) => ({ date, markdown: writeMarkdown(content) }));
+    const days: ReadDaysAnswer['days'] = [];
+    for (const { date, content } of rows) {
+      days.push({ date, markdown: writeMarkdown(content) });
+      // Threat: a month of the longest logs takes seconds. Other requests go first after each of them.
+      await setImmediate();
+    }
     return context.json({ success: true, from, to, days } satisfies ReadDaysAnswer, 200, {
       'Cache-Control': 'no-store',
     });
