@@ -6,6 +6,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -18,7 +19,7 @@ import { findChildren, findRunning, signUpAt, type SignedUp } from './processes.
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-type Program = { url: string; supervisor: ChildProcess; ended: Promise<number | string> };
+type Program = { url: string; smtpPort: number; supervisor: ChildProcess; ended: Promise<number | string> };
 
 /**
  * Starts two workers and their embedded database from the sources below `root`.
@@ -30,7 +31,7 @@ async function startWorkers(
   dataDir: string,
   whenStarted: (supervisor: ChildProcess) => Promise<void> = () => Promise.resolve(),
 ): Promise<Program> {
-  const port = await freePort();
+  const [port, smtpPort] = await Promise.all([freePort(), freePort()]);
   const url = `http://localhost:${port}`;
   const supervisor = spawn(process.execPath, [join(root, 'src', 'server', 'main.ts')], {
     cwd: root,
@@ -38,12 +39,13 @@ async function startWorkers(
       ...programEnvironment(),
       ...{ PORT: String(port), PUBLIC_URL: url, DATA_DIR: dataDir, LOG_LEVEL: 'fatal' },
       ...{ SANDBOX: 'off', WEB_CONCURRENCY: '2' },
+      ...{ INBOUND_DOMAIN: 'reply.example.org', INBOUND_SMTP_PORT: String(smtpPort) },
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(supervisor, 'exit').then(([code, signal]) => (code ?? signal) as number | string);
   await Promise.all([waitForReadyUrl(supervisor), whenStarted(supervisor)]);
-  return { url, supervisor, ended };
+  return { url, smtpPort, supervisor, ended };
 }
 
 const workersOf = ({ supervisor }: Program): number[] =>
@@ -168,6 +170,20 @@ describe('two workers', () => {
     for (const stream of streams.values()) {
       expect(await stream.next()).toMatchObject({ event: 'change', data: { stored: true } });
       stream.close();
+    }
+  });
+
+  test('each receive mails at the same port', async () => {
+    for (const stopped of workersOf(program)) {
+      process.kill(stopped, 'SIGSTOP');
+      const socket = connect(program.smtpPort, '127.0.0.1');
+      try {
+        const [greeting] = (await once(socket, 'data')) as [Buffer];
+        expect(greeting.toString()).toMatch(/^220 reply\.example\.org/);
+      } finally {
+        process.kill(stopped, 'SIGCONT');
+        socket.destroy();
+      }
     }
   });
 

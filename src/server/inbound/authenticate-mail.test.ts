@@ -1,8 +1,10 @@
 /** Which mails the domain of their sender vouches for, with real signatures and a DNS server on loopback. */
+import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
 import { startMailProvider, type MailProvider } from '../../../simulators/mail-client/mail-provider.ts';
 import { createAuthenticator, type AuthenticateMail, type Claim } from './authenticate-mail.ts';
-import { showsRecipient } from './parse-mail.ts';
+import { parseMail, showsRecipient } from './parse-mail.ts';
 
 const US = 'log+token@reply.example.org';
 const TITLE = 'Saturday, November 28, 2026';
@@ -62,6 +64,64 @@ describe('a signature', () => {
       }
       expect(await check(signed.replace('To: list@example.net', `To: ${US}`))).toBe('fail');
     }
+  });
+
+  test('vouches for no mail to somebody else, whatever its header is made into', { timeout: 60_000 }, async () => {
+    const list = { to: 'Team <list@example.net>', cc: 'ben@example.com', subject: 'Lunch' };
+    const signed = await Promise.all(
+      ['from:to:cc:subject', 'from:subject', 'from', 'from:from:to:to:cc:cc:subject'].map((headerList) =>
+        provider.sign(write(list), 'example.com', { headerList }),
+      ),
+    );
+    const name = fc.constantFrom(
+      'To',
+      'tO',
+      'To ',
+      'To\t',
+      'Cc',
+      'Subject',
+      'From',
+      'Resent-To',
+      'X-A',
+      '\u00A0To',
+      '',
+    );
+    const value = fc.constantFrom(
+      US,
+      `<${US}>`,
+      `Re: ${TITLE}`,
+      `a, ${US}`,
+      `list@example.net, ${US}`,
+      `team: ${US};`,
+      'b',
+    );
+    const line = fc.oneof(
+      fc.tuple(name, value).map(([header, text]) => `${header}: ${text}`),
+      fc.tuple(name, value).map(([header, text]) => `${header}:\r\n\t${text}`),
+      fc.tuple(name, value).map(([header, text]) => `${header}\r\n : ${text}`),
+      value.map((text) => ` ${text}`),
+      value.map((text) => `\rTo: ${text}`),
+      value.map((text) => `X: a\nTo: ${text}`),
+      value.map((text) => `X: a\0\nTo: ${text}`),
+    );
+    const change = fc.record({ at: fc.nat(12), line, replaces: fc.boolean() });
+    const mail = fc.record({
+      raw: fc.constantFrom(...signed),
+      changes: fc.array(change, { minLength: 1, maxLength: 3 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(mail, async ({ raw, changes }) => {
+        const end = raw.indexOf('\r\n\r\n');
+        const header = raw.slice(0, end).split('\r\n');
+        for (const { at, line: added, replaces } of changes) header.splice(at, replaces ? 1 : 0, added);
+        const changed = header.join('\r\n') + raw.slice(end);
+        const parsed = await parseMail(Buffer.from(changed)).catch(() => null);
+        const isTaken =
+          parsed?.from === 'ana@example.com' && parsed.to.includes(US) && (await check(changed)) === 'pass';
+        expect(isTaken).toBe(false);
+      }),
+      { numRuns: fuzzBudget(300) },
+    );
   });
 
   test('vouches for its body alone, if it covers the beginning of a longer one', async () => {

@@ -39,13 +39,15 @@ export function createAuthenticator(servers: readonly string[], hostName: string
   const dns = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: 2 });
   if (servers.length > 0) dns.setServers([...servers]);
   return async (claim) => {
+    // Loaded with the first mail: it takes megabytes, and most servers receive few mails.
+    const mailauth = await import('mailauth');
     const limit = AbortSignal.timeout(MAX_MS);
     const resolve: Resolve = (name, type) =>
       limit.aborted ? Promise.reject(dnsError('ETIMEOUT')) : (dns.resolve(name, type) as ReturnType<Resolve>);
     const late = new Promise<'unknown'>((resolved) => {
       limit.addEventListener('abort', () => resolved('unknown'), { once: true });
     });
-    return Promise.race([authenticate(claim, resolve, hostName), late]);
+    return Promise.race([authenticate(mailauth, claim, resolve, hostName), late]);
   };
 }
 
@@ -60,9 +62,12 @@ export const domainOf = (address: string): string => address.slice(address.lastI
  */
 const ownerOf = (domain: string): string => getDomain(domain, { allowPrivateDomains: true }) ?? domain;
 
-async function authenticate(claim: Claim, resolve: Resolve, hostName: string): Promise<Authenticity> {
-  // Loaded with the first mail: it takes megabytes, and most servers receive few mails.
-  const { dkimVerify, dmarc } = await import('mailauth');
+async function authenticate(
+  { dkimVerify, dmarc, spf: verifySpf }: typeof import('mailauth'),
+  claim: Claim,
+  resolve: Resolve,
+  hostName: string,
+): Promise<Authenticity> {
   const fromDomain = domainOf(claim.from);
   const owner = ownerOf(fromDomain);
   const isOwners = (domain: string): boolean => ownerOf(domain) === owner;
@@ -80,7 +85,9 @@ async function authenticate(claim: Claim, resolve: Resolve, hostName: string): P
   const signers = dkim.results
     .filter((signature) => isSound(signature, claim))
     .map(({ signingDomain = '' }) => signingDomain.toLowerCase());
-  const spf = await checkSpf(claim.arrival, isOwners, resolve, hostName);
+  const spf = await checkSpf(claim.arrival, isOwners, (options) =>
+    verifySpf({ ...options, mta: hostName, resolver: resolve }),
+  );
 
   const result = await dmarc({
     headerFrom: dkim.headerFrom,
@@ -113,16 +120,14 @@ const NO_SPF: SpfResult = { domain: null, isUnknown: false };
 async function checkSpf(
   arrival: Claim['arrival'],
   isOwners: (domain: string) => boolean,
-  resolver: Resolve,
-  mta: string,
+  verify: (options: { ip: string; helo: string; sender: string }) => ReturnType<(typeof import('mailauth'))['spf']>,
 ): Promise<SpfResult> {
   if (arrival === null) return NO_SPF;
   const domain = 'spfDomain' in arrival ? arrival.spfDomain.toLowerCase() : domainOf(arrival.mailFrom);
   if (!isOwners(domain)) return NO_SPF;
   if ('spfDomain' in arrival) return { domain, isUnknown: false };
-  const { spf } = await import('mailauth');
   const { ip, helo, mailFrom } = arrival;
-  const { status } = await spf({ ip, helo, sender: mailFrom, mta, resolver });
+  const { status } = await verify({ ip, helo, sender: mailFrom });
   return { domain: status.result === 'pass' ? domain : null, isUnknown: status.result === 'temperror' };
 }
 
