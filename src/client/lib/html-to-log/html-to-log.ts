@@ -37,14 +37,13 @@ import {
   type BlockTag,
   type Container,
   type Item,
-  type ListTag,
   type Mark,
   type Root,
 } from '#domain/log/log-builder.ts';
 import { isTooComplex, textAsHtml } from './complex-html.ts';
-import { checkboxOf, markerOf, levelOf } from './list-items.ts';
-import { drawnText, isIcon, pictureText } from './pictures.ts';
-import { isFormulaScript, mathText, toScript, type Script } from './scripts.ts';
+import { checkboxOf, isList, levelOf, markerOf, openList, type ListContext } from './list-items.ts';
+import { controlText, drawnText, isIcon, pictureText } from './pictures.ts';
+import { findFormulas, isFormulaScript, mathText, toScript, type Script } from './scripts.ts';
 import { codeText, TextLine, type WhiteSpace } from './text-line.ts';
 
 export type ConvertedHtml = {
@@ -91,21 +90,14 @@ type Context = {
   list: ListContext | null;
 };
 
-/** `start`: the number of the next item if the HTML gives one. `step`: -1 for a list that counts down. */
-type ListContext = { element: Element; tag: ListTag; start: number | null; step: 1 | -1 };
-
 const HEADINGS: ReadonlyMap<string, BlockTag> = new Map(
   [1, 2, 3, 4, 5, 6].map((level) => [`h${level}`, `h${Math.min(level, 3)}` as BlockTag]),
 );
-const LISTS = new Set(['ul', 'ol', 'menu', 'dir']);
-const FORMULA = /\b(?:katex|mwe-math-element|MathJax\w*|mjx-container|math-inline|math-display)\b/;
-
 const BOX = /^\[[ x]\]$/;
 
 class Converter {
   private readonly styleOf: (element: Element) => Declarations;
-  /** The elements that show a formula, often more than once, and its MathML. */
-  private readonly formulas = new Map<Element, Element>();
+  private readonly formulas: ReadonlyMap<Element, Element>;
   private line = new TextLine();
   private root = createRoot();
   private blocks = 0;
@@ -115,12 +107,7 @@ class Converter {
 
   constructor(body: Element, css: string) {
     this.styleOf = createStyleReader(css);
-    for (const math of body.querySelectorAll('math')) {
-      let outer: Element = math;
-      for (let next = math.parentElement, steps = 0; next && steps < 4; next = next.parentElement, steps += 1)
-        if (next.localName === 'mjx-container' || FORMULA.test(next.getAttribute('class') ?? '')) outer = next;
-      this.formulas.set(outer, math);
-    }
+    this.formulas = findFormulas(body);
   }
 
   convert(body: Element): ConvertedHtml {
@@ -266,16 +253,8 @@ class Converter {
       for (const written of marker.elements) written.remove();
       const { level, tag: listTag, number } = marker;
       this.enterItem(context, { level, tag: listTag, source: marker.source, number, continues: false });
-    } else if (LISTS.has(tag)) {
-      const start = Number.parseInt(element.getAttribute('start') ?? '', 10);
-      const isReversed = tag === 'ol' && element.hasAttribute('reversed');
-      const first = isReversed ? [...element.children].filter(({ localName }) => localName === 'li').length : null;
-      context.list = {
-        element,
-        tag: tag === 'ol' ? 'ol' : 'ul',
-        start: Number.isNaN(start) ? first : start,
-        step: isReversed ? -1 : 1,
-      };
+    } else if (isList(element)) {
+      context.list = openList(element);
       context.listDepth += 1;
     } else if (tag === 'li') this.enterListItem(element, context);
     else if (tag === 'blockquote' && !/^(?:none|0)/.test(style.get('border') ?? '')) {
@@ -517,19 +496,6 @@ class Converter {
       addBlock(context.container, 'p', joinCells(texts));
     }
   }
-}
-
-function controlText(control: Element, type: string): string {
-  if (control.localName === 'textarea') return (control.textContent ?? '').replace(/^\n/, '').trim();
-  if (control.localName === 'input')
-    return /^(?:color|file|hidden|image|password|range)$/.test(type)
-      ? ''
-      : (control.getAttribute('value') ?? '').trim();
-  const options = [...control.querySelectorAll('option')];
-  const isOpen = control.hasAttribute('multiple') || Number(control.getAttribute('size')) > 1;
-  const chosen = options.find((option) => option.hasAttribute('selected')) ?? options[0];
-  const shown = isOpen ? options : chosen ? [chosen] : [];
-  return shown.map((option) => (option.textContent ?? '').replace(/\s+/g, ' ').trim()).join('\n');
 }
 
 const hasBlocks = ({ flow }: Root): boolean => flow.children.length > 0;

@@ -1,6 +1,25 @@
-/** Lists that are no nested lists of HTML: levels in attributes, Word's and PowerPoint's paragraphs, check boxes. */
+/** Lists: their numbers; and those that are no nested lists of HTML: levels in attributes, Word's and PowerPoint's paragraphs, check boxes. */
 import type { Declarations } from './element-style.ts';
 import type { ListTag } from '#domain/log/log-builder.ts';
+
+/** `start`: the number of the next item if the HTML gives one. `step`: -1 for a list that counts down. */
+export type ListContext = { element: Element; tag: ListTag; start: number | null; step: 1 | -1 };
+
+const LISTS = new Set(['ul', 'ol', 'menu', 'dir']);
+
+export const isList = ({ localName }: Element): boolean => LISTS.has(localName);
+
+export function openList(element: Element): ListContext {
+  const start = Number.parseInt(element.getAttribute('start') ?? '', 10);
+  const isReversed = element.localName === 'ol' && element.hasAttribute('reversed');
+  const first = isReversed ? [...element.children].filter(({ localName }) => localName === 'li').length : null;
+  return {
+    element,
+    tag: element.localName === 'ol' ? 'ol' : 'ul',
+    start: Number.isNaN(start) ? first : start,
+    step: isReversed ? -1 : 1,
+  };
+}
 
 /** The level that the program writes beside the item, from 1 on; 0 without one. */
 export function levelOf(item: Element, list: Element | undefined): number {

@@ -1,4 +1,4 @@
-/** Text that HTML shows but does not hold as text: emoji, formulas with a description in TeX, and drawn elements. */
+/** Text that HTML shows but does not hold as text: emoji, formulas with a description in TeX, fields, drawn elements. */
 
 const EMOJI = /\p{Extended_Pictographic}|\p{Regional_Indicator}|\u20E3/u;
 const isEmoji = (text: string): boolean => text.length <= 40 && EMOJI.test(text) && !/[\p{L}<>]/u.test(text);
@@ -74,4 +74,18 @@ export function drawnText(element: Element): string | null {
   if (kind === 'status') return element.getAttribute('data-text');
   const time = Number(element.getAttribute('data-timestamp') || Number.NaN);
   return kind === 'date' && Math.abs(time) < 8.64e15 ? SHORT_DATE.format(time) : null;
+}
+
+/** What a field shows. Never a password. */
+export function controlText(control: Element, type: string): string {
+  if (control.localName === 'textarea') return (control.textContent ?? '').replace(/^\n/, '').trim();
+  if (control.localName === 'input')
+    return /^(?:color|file|hidden|image|password|range)$/.test(type)
+      ? ''
+      : (control.getAttribute('value') ?? '').trim();
+  const options = [...control.querySelectorAll('option')];
+  const isOpen = control.hasAttribute('multiple') || Number(control.getAttribute('size')) > 1;
+  const chosen = options.find((option) => option.hasAttribute('selected')) ?? options[0];
+  const shown = isOpen ? options : chosen ? [chosen] : [];
+  return shown.map((option) => (option.textContent ?? '').replace(/\s+/g, ' ').trim()).join('\n');
 }

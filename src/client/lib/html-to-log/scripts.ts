@@ -36,6 +36,20 @@ function attachScript(text: string, script: Script): string {
   return `${script === 'sup' ? '^' : '_'}${group(text)}`;
 }
 
+const FORMULA = /\b(?:katex|mwe-math-element|MathJax\w*|mjx-container|math-inline|math-display)\b/;
+
+/** The elements that show a formula, often more than once, and its MathML. */
+export function findFormulas(body: Element): ReadonlyMap<Element, Element> {
+  const formulas = new Map<Element, Element>();
+  for (const math of body.querySelectorAll('math')) {
+    let outer: Element = math;
+    for (let next = math.parentElement, steps = 0; next && steps < 4; next = next.parentElement, steps += 1)
+      if (next.localName === 'mjx-container' || FORMULA.test(next.getAttribute('class') ?? '')) outer = next;
+    formulas.set(outer, math);
+  }
+  return formulas;
+}
+
 /** A MathML element as one line: `x²`, `a/b`, `√(x+1)`. */
 export function mathText(element: Element): string {
   const children = [...element.children].map((child) => () => mathText(child));
