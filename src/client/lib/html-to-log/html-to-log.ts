@@ -200,7 +200,8 @@ class Converter {
       case 'a':
         return this.walkLink(element, display, inner);
       case 'table':
-        return this.walkTable(element, inner, context);
+        this.endBlock(context);
+        return this.walkRows(element, inner, isLayout(element));
       default:
         this.walkBox(element, style, display, inner, context);
     }
@@ -429,11 +430,6 @@ class Converter {
         else if (isBlock) endLine();
       }
     }
-  }
-
-  private walkTable(table: Element, inner: Context, outer: Context): void {
-    this.endBlock(outer);
-    this.walkRows(table, inner, isLayout(table));
   }
 
   private walkRows(table: Element, context: Context, isLayoutTable: boolean): void {
