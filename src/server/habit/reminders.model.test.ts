@@ -1,20 +1,24 @@
 /**
- * Model test of the evening reminders: users in all zones of the tz database, days with and without words, changes of the
- * preferences, servers that stop and processes that die between claim, mark and mail, on a virtual clock with the real
- * statements. Never two reminders for a day, never one for a day with words, never one at night, on a day off, or late.
+ * Model test of the evening reminders by mail and on devices: users in all zones of the tz database, days with and without
+ * words, changes of the preferences and devices, servers that stop, push services that are down or break off, and processes
+ * that die between claim, mark, push and mail, on a virtual clock with the real statements and push messages. Never two
+ * reminders of a channel for a day, never one for a day with words, never one at night, on a day off, or late.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addDays, WEEKDAYS, weekdayOf, type Day } from '#domain/day/day.ts';
 import { EARLIEST_REMINDER, LATEST_REMINDER } from '#domain/habit/preferences.ts';
 import { localTime } from '#domain/day/current-day.ts';
+import type { PushMessage } from '#domain/habit/push-message.ts';
 import { MAX_LATE_MS } from '#domain/habit/reminder-time.ts';
 import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
+import { startPushServer, type PushServer } from '../../../simulators/push/server.ts';
 import { createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
 import { isConnectionFailure } from '../database/database-error.ts';
 import type { Database } from '../database/database.ts';
 import { createLog } from '../log.ts';
 import type { MailMessage } from '../mail/email-template.ts';
 import { MailDeferred } from '../mail/mailer.ts';
+import { createPush } from '../push/push.ts';
 import { sendReminders } from './send-reminders.ts';
 
 const SEED = Number(process.env['TEST_SEED'] ?? 20261128);
@@ -26,13 +30,28 @@ const MINUTE_MS = 60_000;
 const MAX_LATE_MINUTES = MAX_LATE_MS / MINUTE_MS;
 const DAY_MS = 86_400_000;
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.drop());
+const MAX_DEVICES = 3;
 
-type User = { id: string; email: string; timeZone: string; remindAt: number; workdays: number[]; isOn: boolean };
+let db: TestDatabase;
+let now: Date;
+const clock = { now: () => now };
+let pushService: PushServer;
+beforeAll(async () => {
+  [db, pushService] = await Promise.all([createTestDatabase(), startPushServer(clock)]);
+});
+afterAll(() => Promise.all([db.drop(), pushService.close()]));
+
+type User = {
+  id: string;
+  email: string;
+  timeZone: string;
+  remindAt: number;
+  workdays: number[];
+  byMail: boolean;
+  byPush: boolean;
+  /** The addresses of its browsers at the push service. */
+  devices: string[];
+};
 
 /** A generator of uniform numbers in [0, 1): mulberry32. Those of fast-check prefer the ends. */
 function randomNumbers(seed: number): () => number {
@@ -55,20 +74,22 @@ test(
     const pick = <Item>(items: readonly Item[]): Item => items[below(items.length)]!;
     const zones = [...Intl.supportedValuesOf('timeZone'), 'UTC'];
     const start = Date.parse('2026-02-20T00:00:00Z');
-    let now = new Date(start);
-    const sent = new Map<string, Date>();
+    now = new Date(start);
+    const sent = { mail: new Set<string>(), push: new Set<string>() };
     const written = new Set<string>();
     const daysOff = new Set<string>();
-    const faults = { die: 0, deferred: 0, lost: 0, down: 0 };
+    const faults = { die: 0, deferred: 0, lost: 0, down: 0, busy: 0, gone: 0 };
     const users: User[] = [];
     const byEmail = new Map<string, User>();
 
     const choose = async (user: User): Promise<void> => {
       await db.admin.query(
-        `insert into preferences (user_id, time_zone, remind_at, workdays, remind_by_mail) values ($1, $2, $3, $4, $5)
+        `insert into preferences (user_id, time_zone, remind_at, workdays, remind_by_mail, remind_by_push)
+         values ($1, $2, $3, $4, $5, $6)
          on conflict (user_id) do update set time_zone = excluded.time_zone, remind_at = excluded.remind_at,
-           workdays = excluded.workdays, remind_by_mail = excluded.remind_by_mail`,
-        [user.id, user.timeZone, user.remindAt, user.workdays, user.isOn],
+           workdays = excluded.workdays, remind_by_mail = excluded.remind_by_mail,
+           remind_by_push = excluded.remind_by_push`,
+        [user.id, user.timeZone, user.remindAt, user.workdays, user.byMail, user.byPush],
       );
       // The trigger has the clock of the database.
       await db.admin.query(
@@ -80,33 +101,43 @@ test(
       user.timeZone = pick(zones);
       user.remindAt = EARLIEST_REMINDER + below(LATEST_REMINDER - EARLIEST_REMINDER + 1);
       user.workdays = [0, 1, 2, 3, 4, 5, 6].filter(() => next() < 0.7);
-      user.isOn = next() < 0.9;
+      user.byMail = next() < 0.7;
+      user.byPush = next() < 0.7;
+    };
+    const addDevice = async (user: User, publicKey: string): Promise<void> => {
+      const { endpoint, keys } = pushService.control.subscribe(publicKey);
+      await db.admin.query(
+        `with session as (insert into auth.sessions (user_id) values ($1) returning id)
+         insert into push_subscriptions (user_id, session_id, endpoint, p256dh, auth, device, renewal_hash)
+         select $1, id, $2, $3, $4, 'Firefox on Linux', $5 from session`,
+        [
+          user.id,
+          endpoint,
+          Buffer.from(keys.p256dh, 'base64url'),
+          Buffer.from(keys.auth, 'base64url'),
+          Buffer.alloc(32),
+        ],
+      );
+      user.devices.push(endpoint);
+    };
+    /** The browser ends its subscription, or the user removes the device in the settings. */
+    const removeDevice = async (user: User): Promise<void> => {
+      const endpoint = user.devices.shift()!;
+      if (next() < 0.5) {
+        pushService.control.unsubscribe(endpoint);
+      } else {
+        await db.admin.query('delete from push_subscriptions where endpoint = $1', [endpoint]);
+      }
     };
 
-    for (let index = 0; index < USERS; index += 1) {
-      const email = `user${String(index)}@example.com`;
-      const { rows } = await db.admin.query<{ id: string }>(
-        'insert into auth.users (email, email_confirmed_at) values ($1, now()) returning id',
-        [email],
-      );
-      const user: User = { id: rows[0]!.id, email, timeZone: '', remindAt: 0, workdays: [], isOn: true };
-      chooseAnew(user);
-      user.isOn = true;
-      await choose(user);
-      users.push(user);
-      byEmail.set(email, user);
-    }
-
-    const deliver = async (message: MailMessage): Promise<void> => {
-      if (next() < 0.03) {
-        faults.deferred += 1;
-        throw new MailDeferred('not taken');
-      }
-      const user = byEmail.get(message.to)!;
-      const day = /journal\?date=(\d{4}-\d{2}-\d{2})/.exec(message.text)![1]! as Day;
+    /** Checks a reminder that has arrived. `key` names who must not get a second one of this day. */
+    const receive = (channel: 'mail' | 'push', key: string, user: User, day: Day): void => {
       const local = localTime(now, user.timeZone);
       const name = `${user.email} ${day}`;
-      expect(sent.has(name), `${name} at ${now.toISOString()} is the second of its day`).toBe(false);
+      const once = `${key} ${day}`;
+      expect(sent[channel].has(once), `${name} at ${now.toISOString()} is the second ${channel} of its day`).toBe(
+        false,
+      );
       expect(written.has(name), `${name} has words`).toBe(false);
       expect(daysOff.has(name), `${name} is a day off`).toBe(false);
       expect(local.day, name).toBe(day);
@@ -114,18 +145,27 @@ test(
       // An hour of tolerance for a clock that changes meanwhile.
       expect(local.minutes, `${name} is late`).toBeLessThanOrEqual(user.remindAt + MAX_LATE_MINUTES + 60);
       expect(local.minutes, `${name} is early`).toBeGreaterThanOrEqual(user.remindAt - 60);
-      expect(user.isOn, name).toBe(true);
+      expect(channel === 'mail' ? user.byMail : user.byPush, `${name} by ${channel}`).toBe(true);
       expect(user.workdays, name).toContain(WEEKDAYS.indexOf(weekdayOf(day)));
-      sent.set(name, now);
-      if (next() < 0.02) {
+      sent[channel].add(once);
+    };
+
+    const deliver = async (message: MailMessage): Promise<void> => {
+      if (next() < 0.03) {
+        faults.deferred += 1;
+        throw new MailDeferred('not taken');
+      }
+      const day = /journal\?date=(\d{4}-\d{2}-\d{2})/.exec(message.text)![1]! as Day;
+      receive('mail', message.to, byEmail.get(message.to)!, day);
+      if (next() < 0.05) {
         faults.lost += 1;
         throw new MailDeferred('no answer', { mayHaveArrived: true });
       }
     };
 
-    /** A process that may die before any statement or mail. */
-    const runProcess = async (dies: boolean): Promise<void> => {
-      let left = dies ? below(8) : Number.POSITIVE_INFINITY;
+    /** A server process, which may die before any statement or mail. */
+    const startProcess = async () => {
+      let left = Number.POSITIVE_INFINITY;
       const step = (): void => {
         left -= 1;
         if (left < 0) throw new ProcessDied();
@@ -143,9 +183,12 @@ test(
           };
         },
       };
+      const config = { publicUrl: 'https://journal.example.com', contact: { social: [] } };
+      const log = createLog('silent');
+      const settings = { services: [pushService.url] };
+      const push = await createPush({ settings, config, database, clock, log, secret: Buffer.alloc(32, 9) });
       const deps = {
-        config: { publicUrl: 'https://journal.example.com' },
-        ...{ database, log: createLog('silent'), clock: { now: () => now } },
+        ...{ config, database, log, clock, push, replyAddress: null },
         mailer: {
           isSetUp: true,
           async deliverBulk(message: MailMessage) {
@@ -154,16 +197,64 @@ test(
           },
         },
         unsubscribeSecret: Buffer.alloc(32, 7),
-        ...{ replyAddress: null, push: null },
       };
-      try {
-        await sendReminders(deps, new AbortController().signal);
-      } catch (error) {
-        // On a busy machine a process may get no connection in time. Its run ends there, like that of one that dies.
-        if (error instanceof ProcessDied || isConnectionFailure(error)) faults.die += 1;
-        else if (!(error instanceof MailDeferred)) throw error;
-      }
+      return {
+        publicKey: push.publicKey,
+        async run(dies: boolean): Promise<void> {
+          left = dies ? below(10) : Number.POSITIVE_INFINITY;
+          try {
+            await sendReminders(deps, new AbortController().signal);
+          } catch (error) {
+            // On a busy machine a process may get no connection in time. Its run ends there, like that of one that dies.
+            if (error instanceof ProcessDied || isConnectionFailure(error)) faults.die += 1;
+            else if (!(error instanceof MailDeferred)) throw error;
+          }
+        },
+      };
     };
+    const processes = await Promise.all(Array.from({ length: 3 }, startProcess));
+
+    /** The push service is down, asks for patience, or breaks off after it has delivered. */
+    const failPush = (): void => {
+      const times = 1 + below(3);
+      if (next() < 0.3) pushService.control.fail({ drop: true, times });
+      else pushService.control.fail({ status: 503, headers: { 'Retry-After': String(below(3 * 3_600)) }, times });
+    };
+    const receivePushed = (): void => {
+      for (const { endpoint, text } of pushService.control.messages()) {
+        const user = users.find(({ devices }) => devices.includes(endpoint));
+        expect(user, `${text} reached a browser that is no device any more`).toBeDefined();
+        receive('push', endpoint, user!, (JSON.parse(text) as PushMessage).day);
+      }
+      for (const status of pushService.control.answers()) {
+        if (status === 503) faults.busy += 1;
+        if (status === 410) faults.gone += 1;
+      }
+      pushService.control.clear();
+    };
+
+    for (let index = 0; index < USERS; index += 1) {
+      const email = `user${String(index)}@example.com`;
+      const { rows } = await db.admin.query<{ id: string }>(
+        'insert into auth.users (email, email_confirmed_at) values ($1, now()) returning id',
+        [email],
+      );
+      const user: User = {
+        id: rows[0]!.id,
+        email,
+        timeZone: '',
+        remindAt: 0,
+        workdays: [],
+        byMail: true,
+        byPush: true,
+        devices: [],
+      };
+      chooseAnew(user);
+      await choose(user);
+      for (let device = 0; device < MAX_DEVICES; device += 1) await addDevice(user, processes[0]!.publicKey);
+      users.push(user);
+      byEmail.set(email, user);
+    }
 
     const end = start + DAYS * DAY_MS;
     let downUntil = 0;
@@ -200,21 +291,25 @@ test(
         ]);
         for (let day = first; day <= last; day = addDays(day, 1)) daysOff.add(`${user.email} ${day}`);
       }
+      if (next() < 0.03) {
+        const user = pick(users);
+        if (user.devices.length < MAX_DEVICES) await addDevice(user, processes[0]!.publicKey);
+        else await removeDevice(user);
+      }
       if (now.getTime() < downUntil) continue;
       if (next() < 0.04) {
         faults.down += 1;
         downUntil = now.getTime() + below(5 * 60) * MINUTE_MS;
         continue;
       }
-      const processes = 1 + below(3);
-      await Promise.all(Array.from({ length: processes }, () => runProcess(next() < 0.25)));
+      if (next() < 0.15) failPush();
+      await Promise.all(processes.slice(0, 1 + below(3)).map((process) => process.run(next() < 0.25)));
+      receivePushed();
     }
-    for (const [name, at] of sent) expect(at.getTime(), name).toBeGreaterThanOrEqual(start);
     // The schedule exercised what it is about.
-    expect(sent.size).toBeGreaterThan(USERS * DAYS * 0.1);
-    expect(faults.die).toBeGreaterThan(0);
-    expect(faults.deferred).toBeGreaterThan(0);
-    expect(faults.down).toBeGreaterThan(0);
+    expect(sent.mail.size).toBeGreaterThan(USERS * DAYS * 0.1);
+    expect(sent.push.size).toBeGreaterThan(USERS * DAYS * 0.1);
+    for (const [fault, count] of Object.entries(faults)) expect(count, fault).toBeGreaterThan(0);
   },
   fuzzBudget(180_000),
 );
