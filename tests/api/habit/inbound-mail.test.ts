@@ -229,12 +229,12 @@ describe('a mail that is dropped without an answer', () => {
     [
       'an account that is banned',
       "update auth.users set banned_until = now() + interval '1 day' where id = $1",
-      'no_account',
+      'no such address',
     ],
     [
       'an account that is about to be deleted',
       "update auth.users set deletion_due_at = now() + interval '1 day' where id = $1",
-      'no_account',
+      'no such address',
     ],
     [
       'an address that is not proven any more',
