@@ -13,6 +13,8 @@ type Bundle = {
   getModuleInfo: (id: string) => { importedIds: readonly string[]; dynamicallyImportedIds: readonly string[] } | null;
 };
 type Modules = ReadonlySet<string>;
+
+const AUTH_CLIENT = /\/@supabase\/auth-js\/|\/lib\/api\/auth-client/;
 /** `properties`: the names of the properties that contain the import. */
 type LazyImport = { specifier: string; properties: readonly string[]; isAtLoad: boolean };
 
@@ -96,6 +98,8 @@ export function routeChunks(root: string, entries: Entries) {
   const chunkName = (id: string, bundle: Bundle): string | null => {
     routes ??= readRoutes(bundle);
     const { start, landing, screens, appClosure, earlyClosure } = routes;
+    // Most screens load auth-js, 20 KB, once they are shown. So their chunks have nothing that imports it.
+    if (AUTH_CLIENT.test(id)) return 'auth';
     const isInJournal = screens.get('journal')!.closure.has(id);
     const countOf = (access: string): number =>
       [...screens].filter(
@@ -108,8 +112,9 @@ export function routeChunks(root: string, entries: Entries) {
     if (appClosure.has(id)) return 'shell';
     if (earlyClosure.has(id)) return guests + members > 0 ? 'early' : 'editor';
     if (isInJournal) return guests > 0 ? 'shell' : members > 0 ? 'members' : 'journal';
-    if (guests > 1) return members > 0 ? 'forms' : 'guests';
-    return members > 1 ? 'sheets' : null;
+    const needsAuth = [...closureOf(bundle, [id])].some((needed) => AUTH_CLIENT.test(needed));
+    if (guests > 1) return members > 0 && !needsAuth ? 'forms' : 'guests';
+    return members > 1 && !needsAuth ? 'sheets' : null;
   };
 
   const plugin: Plugin = {

@@ -32,7 +32,7 @@ export function DaySaversProvider({ onRemoved, children }: DaySaversProviderProp
   const queries = useQueryClient();
   const data = useData();
   const user = useUser();
-  const { auth } = useSupabase();
+  const { onAuthStateChange } = useSupabase();
   const { refreshProfile, registerUnsavedText } = useSession();
   const premium = usePremium();
 
@@ -52,7 +52,7 @@ export function DaySaversProvider({ onRemoved, children }: DaySaversProviderProp
   useEffect(() => void (premium && journal.savers.retry()), [journal, premium]);
 
   useEffect(() => {
-    const { data: listening } = auth.onAuthStateChange((event, session) => {
+    return onAuthStateChange((event, session) => {
       if (session?.user.id !== user.id || event === 'INITIAL_SESSION') return;
       // After the callback: the auth client holds its lock during the call, and every request needs the lock.
       setTimeout(() => {
@@ -60,8 +60,7 @@ export function DaySaversProvider({ onRemoved, children }: DaySaversProviderProp
         void queries.invalidateQueries({ predicate: (query) => query.state.status === 'error' });
       });
     });
-    return () => listening.subscription.unsubscribe();
-  }, [auth, journal, queries, user.id]);
+  }, [journal, onAuthStateChange, queries, user.id]);
 
   useEffect(
     () =>

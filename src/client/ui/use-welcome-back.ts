@@ -12,14 +12,13 @@ export const hasUndoneDeletion = (session: (Session & { deletion_undone?: true }
 
 /** Calls `welcome` after every sign-in while the calling screen is mounted. For the screens that sign in. */
 export function useWelcomeBack(): void {
-  const { auth } = useSupabase();
+  const { onAuthStateChange } = useSupabase();
   const welcome = useWelcome();
   useEffect(() => {
-    const { data } = auth.onAuthStateChange((event, session) => {
+    return onAuthStateChange((event, session) => {
       if (event === 'SIGNED_IN' && session) welcome(hasUndoneDeletion(session));
     });
-    return () => data.subscription.unsubscribe();
-  }, [auth, welcome]);
+  }, [onAuthStateChange, welcome]);
 }
 
 /** Returns a function to call after a sign-in. */

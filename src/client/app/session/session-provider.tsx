@@ -3,7 +3,7 @@ import type { Session, User } from '@supabase/auth-js';
 import { useCallback, useEffect, useMemo, useReducer, useRef, useState, type ReactNode } from 'react';
 import { SessionContext, type SessionState, type SignOutScope, type UnsavedText } from '#client/lib/session/session.ts';
 import { SIGNED_OUT_KEY, TYPED_ADDRESS_KEY } from '#client/lib/session/storage-keys.ts';
-import { readStoredSession, needsSecondStep } from '#client/lib/session/stored-session.ts';
+import { hasStoredSession, needsSecondStep, readStoredSession } from '#client/lib/session/stored-session.ts';
 import { subscribeToProxyAnswers, useSupabase, type Supabase } from '#client/lib/api/supabase.ts';
 import { useClearToastsOf, useToast } from '#client/ui/toast.tsx';
 import { wipeUserData } from '#client/lib/session/wipe-user-data.ts';
@@ -17,13 +17,23 @@ const AUTH_TIMEOUT_MS = 15_000;
  */
 const RENEWAL_TIMEOUT_MS = 3_000;
 
-/** The state before the first auth event, which corrects it: trusts a stored session that needs no renewal. */
+/**
+ * With a session that needs no renewal, the page loads auth-js after its own code. auth-js renews the session, and
+ * follows the other tabs.
+ */
+const AUTH_DELAY_MS = 1_000;
+
+/**
+ * The state before the first auth event, which corrects it: trusts a stored session that needs no renewal, and that there
+ * is none where none is stored.
+ */
 function initialAccount(apiUrl: string): AccountState {
   const session = readStoredSession(apiUrl, true);
   // SIGNED_OUT_KEY may remain from an unfinished sign-out. It would turn an expiry of this session into a sign-out,
   // which wipes local data.
   if (session) localStorage.removeItem(SIGNED_OUT_KEY);
-  return session ? signedInAs(session) : LOADING;
+  if (session) return signedInAs(session);
+  return hasStoredSession(apiUrl) ? LOADING : SIGNED_OUT;
 }
 
 const signedInAs = ({ user }: Session): AccountState => ({ ...LOADING, status: 'signedIn', user });
@@ -37,7 +47,7 @@ function readSignOutTime(userId: string): number | null {
 type Change = (now: AccountState) => AccountState;
 
 export function SessionProvider({ children }: { children: ReactNode }) {
-  const { auth, apiUrl } = useSupabase();
+  const { apiUrl, loadAuth, onAuthStateChange } = useSupabase();
   const [account, change] = useReducer((now: AccountState, next: Change) => next(now), apiUrl, initialAccount);
   const { user, leaving } = account;
   const { profile, profileState, refreshProfile } = useProfile(user?.id ?? null, account.expired);
@@ -73,8 +83,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       change((now) => (now.status !== 'loading' ? now : session ? signedInAs(session) : SIGNED_OUT));
     };
     const timeout = setTimeout(stopWaiting, stored() ? RENEWAL_TIMEOUT_MS : AUTH_TIMEOUT_MS);
-    // Deadlock: auth-js holds its lock during this callback, so the callback must not await an auth call.
-    const { data } = auth.onAuthStateChange((event, session) => {
+    const stopListening = onAuthStateChange((event, session) => {
       clearTimeout(timeout);
       if (!session && event === 'INITIAL_SESSION' && stored()) return stopWaiting();
       // Threat: the next user of the same tab would see the email address that this user typed.
@@ -96,9 +105,20 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     return () => {
       clearTimeout(timeout);
       removeEventListener('storage', onStorage);
-      data.subscription.unsubscribe();
+      stopListening();
     };
-  }, [apiUrl, auth]);
+  }, [apiUrl, onAuthStateChange]);
+
+  useEffect(() => {
+    // A request that needs auth-js tries again too.
+    const load = (): void => void loadAuth().catch(() => {});
+    const timer = setTimeout(load, latest.current.status === 'loading' ? 0 : AUTH_DELAY_MS);
+    addEventListener('online', load);
+    return () => {
+      clearTimeout(timer);
+      removeEventListener('online', load);
+    };
+  }, [loadAuth]);
 
   useEffect(() => {
     if (leaving) location.replace('/');
@@ -122,14 +142,15 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       } catch {
         // The storage is full: other tabs ask to sign in again.
       }
-      const { error } = await auth.signOut({ scope });
+      const auth = await loadAuth().catch(() => null);
+      const { error } = (await auth?.signOut({ scope })) ?? { error: new Error('auth-js did not load') };
       // A local sign-out succeeds even when the server is unreachable.
-      if (!error || scope === 'local') return { error: null };
+      if (!error || (auth && scope === 'local')) return { error: null };
       signOutAt.current = null;
       localStorage.removeItem(SIGNED_OUT_KEY);
       return { error };
     },
-    [auth, userId],
+    [loadAuth, userId],
   );
 
   const state = useMemo<SessionState>(

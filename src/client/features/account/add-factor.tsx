@@ -3,7 +3,8 @@ import type { Factor } from '@supabase/auth-js';
 import { useState, useEffect, useRef } from 'react';
 import { providerMessage, type ProviderError } from '#domain/messages.ts';
 import { useAuthRequest, type AuthResult } from '#client/lib/api/own-account.ts';
-import { useSupabase, type Auth } from '#client/lib/api/supabase.ts';
+import { useAuth } from '#client/lib/api/use-auth.ts';
+import type { Auth } from '#client/lib/api/supabase.ts';
 import { useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
 import { CodeForm, SentCodeForm } from '#client/ui/form/code-form.tsx';
@@ -27,7 +28,7 @@ type EnrolledFactor = { id: string; totp?: { qr_code: string; secret: string } }
 
 function useEnrolment() {
   const request = useAuthRequest();
-  const { auth } = useSupabase();
+  const auth = useAuth();
   const { applyChange, dialog } = useRecentSignIn();
   const [factor, setFactor] = useState<EnrolledFactor | null>(null);
   return {
@@ -66,7 +67,7 @@ function findUnusedName(name: string, factors: readonly Factor[]): string {
 
 /** Adds an authenticator app: a QR code to scan or a key to type, then a code of the app. */
 export function AddApp({ factors, onAdded, onCancel }: AddFactorProps) {
-  const { auth } = useSupabase();
+  const auth = useAuth();
   const { factor, dialog, enrol, discard } = useEnrolment();
   const [outcome, setOutcome] = useState<Outcome>(null);
   const isStarted = useRef(false);
@@ -139,7 +140,7 @@ export function AddApp({ factors, onAdded, onCancel }: AddFactorProps) {
 
 /** Adds a phone that codes are texted to. */
 export function AddPhone({ factors, onAdded, onCancel }: AddFactorProps) {
-  const { auth } = useSupabase();
+  const auth = useAuth();
   const { dialog, enrol, discard } = useEnrolment();
   const challengeId = useRef('');
   const [sent, setSent] = useState<{ factorId: string; phone: string } | null>(null);
@@ -205,7 +206,7 @@ export function AddPhone({ factors, onAdded, onCancel }: AddFactorProps) {
 
 /** Adds a security key that confirms each sign-in. */
 export function AddKey({ factors, onAdded, onCancel }: AddFactorProps) {
-  const { auth } = useSupabase();
+  const auth = useAuth();
   const { dialog, enrol } = useEnrolment();
   const { outcome, busy, onSubmit } = useSubmit(async () => {
     const name = findUnusedName('Security key', factors);

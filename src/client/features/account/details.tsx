@@ -9,6 +9,7 @@ import {
   passwordMessage,
   validateProfile,
 } from '#domain/account/account.ts';
+import { useAuth } from '#client/lib/api/use-auth.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { useAccountFacts, useOwnAccount, type AddressChange } from '#client/lib/api/own-account.ts';
 import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
@@ -25,7 +26,7 @@ import { useRecentSignIn } from './prove-identity.tsx';
 import styles from './account.module.css';
 
 export function DetailsSection() {
-  const { auth } = useSupabase();
+  const auth = useAuth();
   const { email, new_email: storedNext } = useUser();
   const { data, isPlaceholderData, refetch } = useAccountFacts();
   const { fallbackRef, areaProps } = useFocusRestore();
@@ -70,7 +71,7 @@ type PendingAddressProps = {
  * their codes, and ways to repeat, correct or cancel it.
  */
 function PendingAddress({ change, onFirstConfirmed, onCorrect }: PendingAddressProps) {
-  const { auth } = useSupabase();
+  const auth = useAuth();
   const { email = '', email_change_sent_at: sentAt } = useUser();
   const { new_email: next, unconfirmed } = change;
   const addresses = email === '' ? [next] : [email, next];
@@ -122,7 +123,7 @@ function PendingAddress({ change, onFirstConfirmed, onCorrect }: PendingAddressP
 }
 
 function AddressCode({ address, onFirstConfirmed }: { address: string; onFirstConfirmed: () => void }) {
-  const { auth } = useSupabase();
+  const auth = useAuth();
   const toast = useToast();
   return (
     <CodeForm
@@ -141,7 +142,7 @@ function AddressCode({ address, onFirstConfirmed }: { address: string; onFirstCo
 }
 
 function CancelForm({ email }: { email: string }) {
-  const { auth } = useSupabase();
+  const auth = useAuth();
   const account = useOwnAccount();
   const toast = useToast();
   const { outcome, busy, onSubmit } = useSubmit(async () => {
@@ -167,7 +168,8 @@ type ProfileFormProps = { hasPassword: boolean; emailField: RefObject<HTMLInputE
 
 /** Name, address and password in one form (docs/specification/accounts.md 7). */
 function ProfileForm({ hasPassword, emailField }: ProfileFormProps) {
-  const { auth, renewOrEndSession } = useSupabase();
+  const { renewOrEndSession } = useSupabase();
+  const auth = useAuth();
   const { expired } = useSession();
   const user = useUser();
   const now = { name: accountName(user), email: user.email ?? '' };

@@ -3,7 +3,8 @@ import type { UserIdentity } from '@supabase/auth-js';
 import { useState } from 'react';
 import { recoveryMessage } from '#domain/messages.ts';
 import { createPkceAuth, flowReturnUrl } from '#client/lib/api/pkce-auth.ts';
-import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
+import { useAuth } from '#client/lib/api/use-auth.ts';
+import { useClientConfig } from '#client/lib/api/supabase.ts';
 import { useRestoreCount } from '#client/lib/hooks/use-restore-count.ts';
 import { useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
@@ -55,7 +56,7 @@ export function LinkedPanel() {
 
 function LinkForm({ name, label }: { name: string; label: string }) {
   const config = useClientConfig();
-  const { auth } = useSupabase();
+  const auth = useAuth();
   const { applyChange, dialog } = useRecentSignIn();
   const { outcome, busy, onSubmit } = useSubmit(async () => {
     const error = await applyChange(async (nonce) => {
@@ -101,7 +102,7 @@ const CONSEQUENCES: Readonly<Record<string, string>> = {
 
 /** Asks before a way to sign in is removed from the account, and removes it. */
 export function RemoveIdentity({ identity, onClose }: { identity: UserIdentity; onClose: () => void }) {
-  const { auth } = useSupabase();
+  const auth = useAuth();
   const { providers } = useClientConfig().signIn;
   const request = useAuthRequest();
   const toast = useToast();

@@ -7,7 +7,7 @@ import { isolate } from '#domain/isolate.ts';
 import { dateLabel, dayOf } from '#domain/day/day.ts';
 import { recoveryMessage, type ProviderError } from '#domain/messages.ts';
 import { useAuthRequest, type AuthResult } from '#client/lib/api/own-account.ts';
-import { useSupabase } from '#client/lib/api/supabase.ts';
+import { useAuth } from '#client/lib/api/use-auth.ts';
 import { textOf, useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
@@ -34,7 +34,7 @@ const failureOf = (error: ProviderError): Outcome => ({
 });
 
 export function PasskeysPanel() {
-  const { auth } = useSupabase();
+  const auth = useAuth();
   const { id: userId } = useUser();
   const queries = useQueryClient();
   const query = passkeysQuery(auth, userId);
@@ -172,7 +172,7 @@ type RegistrationOptions = {
 
 /** `count`: the number of the user's passkeys; null until they are loaded. */
 function AddPasskey({ count, onAdded }: { count: number | null; onAdded: (id: string) => Promise<void> }) {
-  const { auth } = useSupabase();
+  const auth = useAuth();
   const request = useAuthRequest();
   const { applyChange, dialog } = useRecentSignIn();
   const { outcome, busy, onSubmit } = useSubmit(async () => {

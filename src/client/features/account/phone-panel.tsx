@@ -1,5 +1,7 @@
 /** Adds, changes and removes the phone number that texted codes sign in with (docs/specification/accounts.md 7). */
 import { useState } from 'react';
+import { createMemoryAuth } from '#client/lib/api/auth-client.ts';
+import { useAuth } from '#client/lib/api/use-auth.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import type { Outcome } from '#client/lib/hooks/use-submit.ts';
 import { useUser } from '#client/lib/session/session.ts';
@@ -64,7 +66,7 @@ type NumberFormProps = {
 };
 
 function NumberForm({ current, onSent, onCancel }: NumberFormProps) {
-  const { auth } = useSupabase();
+  const auth = useAuth();
   const { new_phone: pending } = useUser();
   const { applyChange, dialog } = useRecentSignIn();
   const send = async (phone: string): Promise<Outcome> => {
@@ -106,7 +108,8 @@ function NumberForm({ current, onSent, onCancel }: NumberFormProps) {
 type CodeStepProps = { sentTo: string; onConfirmed: () => void; onRestart: () => void; onCancel: () => void };
 
 function CodeStep({ sentTo, onConfirmed, onRestart, onCancel }: CodeStepProps) {
-  const { auth, createMemoryAuth } = useSupabase();
+  const supabase = useSupabase();
+  const auth = useAuth();
   const user = useUser();
   const toast = useToast();
   const send = async () => {
@@ -128,7 +131,7 @@ function CodeStep({ sentTo, onConfirmed, onRestart, onCancel }: CodeStepProps) {
         submitLabel="Confirm the number"
         check={async (token) => {
           // The code starts a session that has passed no second step. In memory, so that the page keeps its session.
-          const codeAuth = createMemoryAuth();
+          const codeAuth = createMemoryAuth(supabase);
           const { data, error } = await codeAuth.verifyOtp({ phone: sentTo, token, type: 'phone_change' });
           if (error?.code === 'phone_exists') return { outcome: { kind: 'error', text: UNUSABLE } };
           if (error) return { error };

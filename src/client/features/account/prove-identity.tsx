@@ -5,7 +5,7 @@
 import { useCallback, useState, useEffect, useRef, type ReactNode } from 'react';
 import { recoveryMessage, isWrongCode, type ProviderError } from '#domain/messages.ts';
 import type { Proof } from '#client/lib/api/own-account.ts';
-import { useSupabase } from '#client/lib/api/supabase.ts';
+import { useAuth } from '#client/lib/api/use-auth.ts';
 import { RESEND_SECONDS, useCountdown, SentCodeForm } from '#client/ui/form/code-form.tsx';
 import { textOf, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { useUser } from '#client/lib/session/session.ts';
@@ -19,7 +19,7 @@ import { Dialog } from '#client/ui/dialog.tsx';
 export const PROOF_TITLE = 'Confirm that it is you';
 
 export function SecondStepProof({ onPassed, onCancel }: { onPassed: () => void; onCancel: () => void }) {
-  const { auth } = useSupabase();
+  const auth = useAuth();
   return (
     <SecondStep auth={auth} user={useUser()} onPassed={onPassed}>
       <Button tone="text" onClick={onCancel}>
@@ -34,7 +34,7 @@ const SENT_ALREADY = new Set(['over_email_send_rate_limit', 'over_sms_send_rate_
 
 /** Sends the code that proves who is at the device. */
 function useProofCode() {
-  const { auth } = useSupabase();
+  const auth = useAuth();
   const { email, phone } = useUser();
   const [problem, setProblem] = useState<string | null>(null);
   /** Resolves with whether the user has a code that works. */
@@ -183,7 +183,7 @@ function ConfirmDialog({ change, settle }: Pending) {
 }
 
 function MailedCode({ change, settle }: Pending) {
-  const { auth } = useSupabase();
+  const auth = useAuth();
   const { target, source, problem, send } = useProofCode();
   const isSent = useRef(false);
   useEffect(() => {

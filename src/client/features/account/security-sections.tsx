@@ -1,7 +1,8 @@
 /** The profile's section on second factors, passkeys, the phone number, linked sign-ins and devices. */
 import { useEffect, useId, useRef, useState, type ReactNode } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
+import { useAuth } from '#client/lib/api/use-auth.ts';
+import { useClientConfig } from '#client/lib/api/supabase.ts';
 import { useUser, isSsoUser } from '#client/lib/session/session.ts';
 import { lazyChunk, useOpenChunk, type LazyChunk } from '#client/ui/lazy-chunk.ts';
 import { SummaryLine } from '#client/ui/page/folded-section.tsx';
@@ -64,7 +65,7 @@ export function SecuritySection({ isShown }: { isShown: boolean }) {
 /** For example "Two-step verification on, 2 passkeys, 3 devices". Leaves out what is not known. */
 function SecuritySummary() {
   const user = useUser();
-  const { auth } = useSupabase();
+  const auth = useAuth();
   const hasPasskeys = useClientConfig().signIn.passkeys && !isSsoUser(user);
   const { data: passkeys } = useQuery({ ...passkeysQuery(auth, user.id), enabled: hasPasskeys });
   const { data: sessions } = useOwnSessions();
@@ -121,7 +122,7 @@ function TwoStepSection() {
 }
 
 function PasskeysSection() {
-  const { auth } = useSupabase();
+  const auth = useAuth();
   const { data } = useQuery(passkeysQuery(auth, useUser().id));
   const count = data?.length ?? 0;
   return (

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { clockTime } from '#domain/day/clock-time.ts';
 import { dateLabel, dayOf, daysBetween } from '#domain/day/day.ts';
 import { useOwnAccount, type OwnSession } from '#client/lib/api/own-account.ts';
-import { useSupabase } from '#client/lib/api/supabase.ts';
+import { useAuth } from '#client/lib/api/use-auth.ts';
 import { useClock } from '#client/lib/hooks/use-clock.ts';
 import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
 import { useUser } from '#client/lib/session/session.ts';
@@ -32,7 +32,7 @@ export function useOwnSessions() {
 }
 
 export function SessionsSection() {
-  const { auth } = useSupabase();
+  const auth = useAuth();
   const account = useOwnAccount();
   const { fallbackRef, areaProps } = useFocusRestore();
   const [ending, setEnding] = useState<Ending>(null);

@@ -6,7 +6,8 @@ import { isolate } from '#domain/isolate.ts';
 import { dateLabel, dayOf } from '#domain/day/day.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { useToast } from '#client/ui/toast.tsx';
-import { useClientConfig, useSupabase, type Auth } from '#client/lib/api/supabase.ts';
+import { useAuth } from '#client/lib/api/use-auth.ts';
+import { useClientConfig, type Auth } from '#client/lib/api/supabase.ts';
 import { Button } from '#client/ui/button.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { Buttons, Hint, LoadError, Row, RowName, Rows } from '#client/ui/stack.tsx';
@@ -99,7 +100,7 @@ function FactorList({ factors, onOpen }: FactorListProps) {
 type RemoveFactorProps = { factor: Factor; isLast: boolean; onClose: () => void };
 
 function RemoveFactor({ factor, isLast, onClose }: RemoveFactorProps) {
-  const { auth } = useSupabase();
+  const auth = useAuth();
   const toast = useToast();
   const { applyChange, dialog } = useRecentSignIn();
   const name = factor.friendly_name ?? 'this second step';
@@ -146,7 +147,7 @@ const codesQuery = (auth: Auth, userId: string) => ({
 });
 
 function RecoveryCodes({ onOpen }: Pick<FactorListProps, 'onOpen'>) {
-  const { auth } = useSupabase();
+  const auth = useAuth();
   const { applyChange, dialog } = useRecentSignIn();
   const codes = useQuery(codesQuery(auth, useUser().id));
   const [isAsking, setAsking] = useState(false);

@@ -32,7 +32,7 @@ type PaymentReturnProps = {
 type State = { kind: 'processing' } | { kind: 'unknown' } | { kind: 'created'; approvalUrl: string };
 
 export function PaymentReturn({ parameters, sendAll, clearAddress, onEnd, onPaid }: PaymentReturnProps) {
-  const { auth, callFunction } = useSupabase();
+  const { callFunction, onAuthStateChange } = useSupabase();
   const { refreshProfile } = useSession();
   const user = useUser();
   const toast = useToast();
@@ -89,17 +89,17 @@ export function PaymentReturn({ parameters, sendAll, clearAddress, onEnd, onPaid
 
   const onReconnected = useEffectEvent(() => void (state.kind === 'unknown' && finish()));
   useEffect(() => {
-    const { data } = auth.onAuthStateChange((event) => {
+    const stopListening = onAuthStateChange((event) => {
       // Deferred: the auth client holds its lock during this callback, and a request for the session would deadlock.
       if (event === 'SIGNED_IN' || event === 'TOKEN_REFRESHED') setTimeout(onReconnected);
     });
     const onOnline = (): void => onReconnected();
     addEventListener('online', onOnline);
     return () => {
-      data.subscription.unsubscribe();
+      stopListening();
       removeEventListener('online', onOnline);
     };
-  }, [auth]);
+  }, [onAuthStateChange]);
 
   if (state.kind === 'created') return <PaymentDeclined approvalUrl={state.approvalUrl} onEnd={onEnd} />;
   if (state.kind === 'unknown') return <PaymentUnknown onRetry={() => void finish()} onEnd={onEnd} />;

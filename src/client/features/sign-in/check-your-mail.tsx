@@ -1,11 +1,11 @@
 /** Shown while the email address is unconfirmed, after sign-up or sign-in: takes the code and sends the email again. */
 import { ROUTES } from '#domain/routes.ts';
-import { useSupabase } from '#client/lib/api/supabase.ts';
+import { useAuth } from '#client/lib/api/use-auth.ts';
 import { SentCodeForm } from '#client/ui/form/code-form.tsx';
 import { Lead, SignInLayout } from './sign-in-layout.tsx';
 
 export function CheckYourMail({ address }: { address: string }) {
-  const { auth } = useSupabase();
+  const auth = useAuth();
 
   return (
     <SignInLayout

@@ -4,7 +4,8 @@ import { Suspense, useId, useRef, useState } from 'react';
 import { MESSAGES, recoveryMessage, signInMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { pageState } from '#client/lib/navigation.ts';
-import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
+import { useAuth } from '#client/lib/api/use-auth.ts';
+import { useClientConfig } from '#client/lib/api/supabase.ts';
 import { useRestoreCount } from '#client/lib/hooks/use-restore-count.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { rememberWay } from '#client/lib/session/last-way.ts';
@@ -38,7 +39,7 @@ export function LoginScreen() {
 }
 
 function LoginForm() {
-  const { auth } = useSupabase();
+  const auth = useAuth();
   const { signIn } = useClientConfig();
   const state = pageState();
   const attemptedEmail = useRef('');

@@ -1,13 +1,13 @@
 /** The second step of a sign-in, shown on the sign-in page until it is passed or cancelled. */
 import type { User } from '#client/lib/session/session.ts';
-import { useSupabase } from '#client/lib/api/supabase.ts';
+import { useAuth } from '#client/lib/api/use-auth.ts';
 import { Button } from '#client/ui/button.tsx';
 import { SecondStep } from '#client/ui/second-step/second-step.tsx';
 import { Stack } from '#client/ui/stack.tsx';
 import { SignInLayout } from './sign-in-layout.tsx';
 
 export function SecondStepScreen({ user }: { user: User }) {
-  const { auth } = useSupabase();
+  const auth = useAuth();
   return (
     <SignInLayout
       title="Two-step verification"

@@ -7,6 +7,7 @@ import { MESSAGES, recoveryMessage, signInMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { rememberWay, readLastWay, hasKnownPasskeys, type Way } from '#client/lib/session/last-way.ts';
 import { useSession, useUser, ssoProviderOf, isSsoUser } from '#client/lib/session/session.ts';
+import { useAuth } from '#client/lib/api/use-auth.ts';
 import { useSupabase, useClientConfig } from '#client/lib/api/supabase.ts';
 import { useSignOut } from '#client/lib/session/use-sign-out.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
@@ -29,7 +30,7 @@ import type { User } from '@supabase/auth-js';
 import type { ClientConfig } from '#domain/client-config.ts';
 
 export function SignInOverlay() {
-  const { auth } = useSupabase();
+  const auth = useAuth();
   const { secondStepUser } = useSession();
   useWelcomeBack();
 
@@ -165,7 +166,7 @@ function LeaveButton() {
 type PasswordStepProps = { others: readonly Way[]; onSent: () => void; onOpen: OnOpen };
 
 function PasswordStep({ others, onSent, onOpen }: PasswordStepProps) {
-  const { auth } = useSupabase();
+  const auth = useAuth();
   const email = useUser().email ?? '';
   const { outcome, busy, onSubmit } = useSubmit(async (form) => {
     // A new session closes the overlay.

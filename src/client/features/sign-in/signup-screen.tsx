@@ -5,7 +5,8 @@ import { passwordMessage, validateSignUp } from '#domain/account/account.ts';
 import { providerMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { pageState } from '#client/lib/navigation.ts';
-import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
+import { useAuth } from '#client/lib/api/use-auth.ts';
+import { useClientConfig } from '#client/lib/api/supabase.ts';
 import { useRestoreCount } from '#client/lib/hooks/use-restore-count.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { Notice } from '#client/ui/notice.tsx';
@@ -31,7 +32,7 @@ function SignupsClosed() {
 }
 
 function SignupForm() {
-  const { auth } = useSupabase();
+  const auth = useAuth();
   const [acceptsTerms, setAcceptsTerms] = useState(false);
   const restoreCount = useRestoreCount();
   const [sentTo, setSentTo] = useState<string | null>(null);

@@ -38,13 +38,14 @@ async function signedIn(answer: (url: string) => Response) {
   const requests: string[] = [];
   vi.stubGlobal('fetch', async () => Response.json(SESSION));
   const supabase = createSupabase(CONFIG, createAuthFetch(CONFIG));
-  await supabase.auth.signInWithPassword({ email: 'ada@example.com', password: 'x' });
+  const auth = await supabase.loadAuth();
+  await auth.signInWithPassword({ email: 'ada@example.com', password: 'x' });
   vi.stubGlobal('fetch', async (url: string) => {
     requests.push(url);
     return answer(url);
   });
   const send = () => supabase.withSession(fetch)('http://server/rest/v1/entries');
-  const hasSession = async () => (await supabase.auth.getSession()).data.session !== null;
+  const hasSession = async () => (await auth.getSession()).data.session !== null;
   return { supabase, send, requests, hasSession };
 }
 

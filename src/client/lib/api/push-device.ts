@@ -98,7 +98,7 @@ export async function followSession(supabase: Supabase, userId: string): Promise
   await register(supabase, userId);
 }
 
-async function readSessionId({ auth }: Supabase): Promise<string> {
-  const token = (await auth.getSession()).data.session?.access_token ?? '';
+async function readSessionId({ loadAuth }: Supabase): Promise<string> {
+  const token = (await (await loadAuth()).getSession()).data.session?.access_token ?? '';
   return readClaims(token)?.session_id ?? '';
 }

@@ -1,15 +1,19 @@
-/** The client of /auth/v1 and /functions/v1. `data-client.ts`, loaded later, has the client of /rest/v1. */
-import { AuthClient, isAuthRetryableFetchError } from '@supabase/auth-js';
+/**
+ * The client of /functions/v1, and the session of all requests. `data-client.ts` has the client of /rest/v1, and
+ * `auth-client.ts` that of /auth/v1: auth-js loads with the screens that sign in, and on others after the screen. Until
+ * then the stored session suffices, unless its token must be renewed.
+ */
+import type { AuthChangeEvent, Session } from '@supabase/auth-js';
 import { createContext, use } from 'react';
 import type { ClientConfig } from '#domain/client-config.ts';
-import { needsSecondStep, readClaims } from '../session/stored-session.ts';
-import { sessionStorageKey } from '../session/storage-keys.ts';
+import type { Auth } from './auth-client.ts';
+import { needsSecondStep, readClaims, readStoredSession } from '../session/stored-session.ts';
 
 /** At most one renewal after a 401 within this time: renewing a token that the server rejects again would loop. */
 const MIN_RENEWAL_INTERVAL_MS = 30_000;
 
 type Fetch = typeof fetch;
-export type Auth = InstanceType<typeof AuthClient>;
+export type { Auth };
 /** The body of a function's response, its HTTP status and its `Retry-After`. */
 export type FunctionAnswer = {
   success: boolean;
@@ -31,15 +35,19 @@ export type ApiRequest = {
 };
 
 export type Supabase = {
-  auth: Auth;
-  /** Sends the requests of `auth`. */
-  authFetch: Fetch;
+  /** Loads auth-js. Screens that come with it call `useAuth` instead. */
+  loadAuth: () => Promise<Auth>;
+  /** Returns the page's only auth client, which the first call creates. */
+  shareAuth: (create: (settings: Supabase) => Auth) => Auth;
   /**
-   * A client that keeps its session in memory only, for a session from an auth link or a code until the user has seen
-   * whose account it opens.
+   * Listens to auth events once auth-js has loaded. Returns a function that stops. Deadlock: auth-js holds its lock
+   * during the call, so the listener must not await an auth call.
    */
-  createMemoryAuth: () => Auth;
+  onAuthStateChange: (listener: (event: AuthChangeEvent, session: Session | null) => void) => () => void;
+  /** Sends the requests of the auth client. */
+  authFetch: Fetch;
   apiUrl: string;
+  publishableKey: string;
   /**
    * Adds the publishable key and the signed-in user's token to a request. On a 401 it renews or ends the session, and
    * repeats the request with the new token.
@@ -60,21 +68,38 @@ export type Supabase = {
 
 export function createSupabase(config: ClientConfig, authFetch: Fetch): Supabase {
   const apiUrl = config.apiUrl || location.origin;
-  const createAuth = (storageKey: string, isStored: boolean): Auth =>
-    new AuthClient({
-      url: `${apiUrl}/auth/v1`,
-      headers: { apikey: config.publishableKey },
-      storageKey,
-      // Threat: opening a crafted URL would sign the user in to another account. Auth links require a click.
-      detectSessionInUrl: false,
-      autoRefreshToken: isStored,
-      persistSession: isStored,
-      experimental: { recoveryCodes: true },
-      fetch: authFetch,
+  let auth: Auth | undefined;
+  let resolveAuth: (auth: Auth) => void;
+  const createdAuth = new Promise<Auth>((resolve) => (resolveAuth = resolve));
+  const shareAuth: Supabase['shareAuth'] = (create) => {
+    if (!auth) resolveAuth((auth = create(supabase)));
+    return auth;
+  };
+  const loadAuth = async (): Promise<Auth> => shareAuth((await import('./auth-client.ts')).createStoredAuth);
+  const onAuthStateChange: Supabase['onAuthStateChange'] = (listener) => {
+    let isStopped = false;
+    let stop = (): void => void (isStopped = true);
+    void createdAuth.then((client) => {
+      if (!isStopped) stop = client.onAuthStateChange(listener).data.subscription.unsubscribe;
     });
-  const auth = createAuth(sessionStorageKey(apiUrl), true);
-  let memoryClients = 0;
-  const createMemoryAuth = (): Auth => createAuth(`memory-${++memoryClients}`, false);
+    return () => stop();
+  };
+
+  /** auth-js renews a session that is not fresh first. */
+  const readSession = async (): Promise<{ session: Session | null; error: Error | null }> => {
+    const session = readStoredSession(apiUrl, true);
+    if (session) return { session, error: null };
+    const { data, error } = await (await loadAuth()).getSession();
+    return { session: data.session, error };
+  };
+  /** auth-js keeps a session until its token expires by the clock, even after the server has rejected the token. */
+  const renewOrEndSession = async (): Promise<void> => {
+    const client = await loadAuth();
+    const { error } = await client.refreshSession();
+    if (!error || isNetworkError(error)) return;
+    // After AuthRefreshDiscardedError this browser has a newer session, stored by another tab: a sign-out would end it.
+    if (error.name !== 'AuthRefreshDiscardedError') await client.signOut({ scope: 'local' });
+  };
 
   let renewedAt = -Infinity;
   let renewal: Promise<void> | undefined;
@@ -85,18 +110,18 @@ export function createSupabase(config: ClientConfig, authFetch: Fetch): Supabase
   const replaceToken = async (rejected: string): Promise<string | undefined> => {
     if (Date.now() - renewedAt > MIN_RENEWAL_INTERVAL_MS) {
       renewedAt = Date.now();
-      renewal = renewOrEndSession(auth);
+      renewal = renewOrEndSession();
     }
     await renewal;
-    const token = (await auth.getSession()).data.session?.access_token;
+    const token = (await readSession()).session?.access_token;
     return token === rejected ? undefined : token;
   };
   const withSession: Supabase['withSession'] = (base) => async (input, init) => {
-    const { data, error } = await auth.getSession();
-    if (!data.session || needsSecondStep(data.session)) {
-      if (isAuthRetryableFetchError(error)) throw new TypeError('the session could not be renewed');
+    const { session, error } = await readSession();
+    if (!session || needsSecondStep(session)) {
+      if (isNetworkError(error)) throw new TypeError('the session could not be renewed');
       // A session without its second step is left alone: a renewal would not make the server accept it.
-      if (!data.session) void renewOrEndSession(auth);
+      if (!session) void renewOrEndSession();
       // The text of docs/specification/messages.md 4. Importing it would add the message catalogue to the journal's
       // chunk.
       return Response.json({ message: 'User not authenticated' }, { status: 401 });
@@ -107,7 +132,7 @@ export function createSupabase(config: ClientConfig, authFetch: Fetch): Supabase
       headers.set('authorization', `Bearer ${token}`);
       return base(input, { ...init, headers });
     };
-    const { access_token: token } = data.session;
+    const { access_token: token } = session;
     const response = await send(token);
     const isRejected = !noteProxyAnswer(response) && response.status === 401;
     const newToken = isRejected ? await replaceToken(token) : undefined;
@@ -137,26 +162,24 @@ export function createSupabase(config: ClientConfig, authFetch: Fetch): Supabase
     return { success: false, ...(answer as FunctionAnswer | null), status: response.status, retryAfterSeconds };
   };
 
-  return {
-    auth,
+  const supabase: Supabase = {
+    loadAuth,
+    shareAuth,
+    onAuthStateChange,
     authFetch,
-    createMemoryAuth,
     apiUrl,
+    publishableKey: config.publishableKey,
     withSession,
-    renewOrEndSession: () => renewOrEndSession(auth),
+    renewOrEndSession,
     ask,
     askAsGuest,
     callFunction,
   };
+  return supabase;
 }
 
-/** auth-js keeps a session until its token expires by the clock, even after the server has rejected the token. */
-async function renewOrEndSession(auth: Auth): Promise<void> {
-  const { error } = await auth.refreshSession();
-  if (!error || isAuthRetryableFetchError(error)) return;
-  // After AuthRefreshDiscardedError this browser has a newer session, stored by another tab: a sign-out would end it.
-  if (error.name !== 'AuthRefreshDiscardedError') await auth.signOut({ scope: 'local' });
-}
+/** The server could not be reached, or is busy. */
+const isNetworkError = (error: Error | null): boolean => error?.name === 'AuthRetryableFetchError';
 
 export const SupabaseContext = createContext<Supabase | null>(null);
 

@@ -1,5 +1,5 @@
 /** The session context that all screens read. Its provider is app/session/session-provider.tsx. */
-import type { AuthError, User } from '@supabase/auth-js';
+import type { User } from '@supabase/auth-js';
 import { createContext, use } from 'react';
 import type { Day } from '#domain/day/day.ts';
 import type { Profile } from '#domain/log/entry.ts';
@@ -28,7 +28,7 @@ export type SessionState = {
    * session from this device, and `global` returns the error and changes nothing. Shows no confirmation: buttons use
    * `useSignOut`.
    */
-  signOut: (scope: SignOutScope) => Promise<{ error: AuthError | null }>;
+  signOut: (scope: SignOutScope) => Promise<{ error: Error | null }>;
   /** Sends unsaved text. Resolves within a few seconds with the days that could not be sent. */
   sendUnsavedText: () => Promise<readonly Day[]>;
   /** The saving engine registers its unsaved text here. Returns a function that unregisters the text. */

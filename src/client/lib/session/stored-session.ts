@@ -24,6 +24,15 @@ export function readStoredSession(apiUrl: string, isFresh: boolean): Session | n
   }
 }
 
+/** Also true of a session that `readStoredSession` does not return. */
+export const hasStoredSession = (apiUrl: string): boolean => {
+  try {
+    return localStorage.getItem(sessionStorageKey(apiUrl)) !== null;
+  } catch {
+    return true;
+  }
+};
+
 /**
  * The second step of a sign-in (docs/specification/accounts.md 14). The first step alone starts a session whose token
  * has the assurance level `aal1`; the screens treat it as no session until the second step raises it to `aal2`.

@@ -6,7 +6,8 @@ import type { Factor } from '@supabase/auth-js';
 import { useState, useRef, type ReactNode } from 'react';
 import { isolate } from '#domain/isolate.ts';
 import { recoveryMessage, providerMessage, isWrongCode, type ProviderError } from '#domain/messages.ts';
-import { useSupabase, type Auth } from '#client/lib/api/supabase.ts';
+import { useAuth } from '#client/lib/api/use-auth.ts';
+import type { Auth } from '#client/lib/api/supabase.ts';
 import type { User } from '#client/lib/session/session.ts';
 import { useSubmit, textOf } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '../button.tsx';
@@ -174,7 +175,7 @@ function SecurityKey({ auth, factor, onPassed }: FactorProps) {
 
 /** The second step with one of the recovery codes, for a user who has lost the devices of all other ways. */
 function RecoveryCode({ auth, onPassed }: { auth: Auth; onPassed: () => void }) {
-  const { auth: pageAuth } = useSupabase();
+  const pageAuth = useAuth();
   const toast = useToast();
   /** Shows the number of unused codes in a toast. Best effort: the profile page shows the number too. */
   const showRemaining = async (): Promise<void> => {

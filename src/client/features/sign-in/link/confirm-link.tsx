@@ -13,7 +13,8 @@ import { useToast } from '#client/ui/toast.tsx';
 import { Form, SubmitButton } from '#client/ui/form/form.tsx';
 import { Stack } from '#client/ui/stack.tsx';
 import { clearAuthLink } from '#client/lib/boot/auth-link.ts';
-import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
+import { useAuth } from '#client/lib/api/use-auth.ts';
+import { useClientConfig } from '#client/lib/api/supabase.ts';
 import { Lead, OtherWays, SignInLayout, SignedInAs } from '../sign-in-layout.tsx';
 import type { MailLink } from './arrived-link.ts';
 import { useAdoptSession, useLinkVerification, type VerifiedAccount } from './use-link-verification.ts';
@@ -198,7 +199,7 @@ function PasswordReset({ children }: { children: ReactNode }) {
 
 /** Mails a new link that signs in. For an unconfirmed address, the link confirms the address too. */
 function NewLink({ text, onContinue }: Omit<BrokenLinkProps, 'isAddressChange'>) {
-  const { auth } = useSupabase();
+  const auth = useAuth();
   const [sentTo, setSentTo] = useState<string | null>(null);
   if (sentTo !== null) {
     return (

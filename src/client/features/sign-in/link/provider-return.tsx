@@ -7,7 +7,8 @@ import { ROUTES } from '#domain/routes.ts';
 import { useNavigate } from '#client/lib/navigation.ts';
 import { clearAuthLink } from '#client/lib/boot/auth-link.ts';
 import { createPkceAuth, RETURN_PATH_KEY } from '#client/lib/api/pkce-auth.ts';
-import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
+import { useAuth } from '#client/lib/api/use-auth.ts';
+import { useClientConfig } from '#client/lib/api/supabase.ts';
 import { useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { rememberWay } from '#client/lib/session/last-way.ts';
 import { useSession } from '#client/lib/session/session.ts';
@@ -84,7 +85,7 @@ type FlowState = 'working' | 'done' | { failed: string | undefined };
 
 function useFinishedFlow(arrived: Arrived, label: string, onDrop: () => void): FlowState {
   const config = useClientConfig();
-  const { auth } = useSupabase();
+  const auth = useAuth();
   const { status, user, expired } = useSession();
   const navigate = useNavigate();
   const toast = useToast();

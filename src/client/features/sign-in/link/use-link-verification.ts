@@ -8,6 +8,8 @@
 import { AuthSessionMissingError, type AuthError, type Session, type User } from '@supabase/auth-js';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { isRetryable, linkMessage, providerMessage } from '#domain/messages.ts';
+import { createMemoryAuth } from '#client/lib/api/auth-client.ts';
+import { useAuth } from '#client/lib/api/use-auth.ts';
 import { useSupabase, type Auth } from '#client/lib/api/supabase.ts';
 import type { Outcome } from '#client/lib/hooks/use-submit.ts';
 import { needsSecondStep } from '#client/lib/session/stored-session.ts';
@@ -53,14 +55,14 @@ function firstStep(link: MailLink): Step {
 }
 
 export function useLinkVerification(link: MailLink): LinkState {
-  const { createMemoryAuth } = useSupabase();
+  const supabase = useSupabase();
   const [step, setStep] = useState<Step>(() => firstStep(link));
   const isStarted = useRef(false);
 
   const open = useCallback(
     async (adopt?: (account: VerifiedAccount) => Promise<Outcome> | null): Promise<Outcome> => {
       if (link.kind !== 'hash' && link.kind !== 'tokens') return null;
-      const auth = createMemoryAuth();
+      const auth = createMemoryAuth(supabase);
       const { data, error } = await (
         link.kind === 'tokens' ? auth.setSession(link) : auth.verifyOtp({ token_hash: link.tokenHash, type: link.type })
       ).catch(() => MALFORMED_TOKENS);
@@ -78,7 +80,7 @@ export function useLinkVerification(link: MailLink): LinkState {
       }
       return null;
     },
-    [createMemoryAuth, link],
+    [supabase, link],
   );
 
   useEffect(() => {
@@ -94,7 +96,7 @@ export function useLinkVerification(link: MailLink): LinkState {
 
 /** Returns a function that stores the session of a verified account, which signs this browser in. */
 export function useAdoptSession(): (account: VerifiedAccount) => Promise<AuthError | null> {
-  const { auth } = useSupabase();
+  const auth = useAuth();
   const welcome = useWelcome();
   return async (account) => {
     const { data, error } = await account.auth.getSession();

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { MESSAGES } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useNavigate } from '#client/lib/navigation.ts';
-import { useSupabase } from '#client/lib/api/supabase.ts';
+import { useAuth } from '#client/lib/api/use-auth.ts';
 import { InlineButton } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { useToast } from '#client/ui/toast.tsx';
@@ -43,7 +43,7 @@ export function ForgotPasswordScreen() {
 }
 
 function RequestResetForm({ onSent }: { onSent: (address: string) => void }) {
-  const { auth } = useSupabase();
+  const auth = useAuth();
   return (
     <SignInLayout
       title="Forgot your password?"

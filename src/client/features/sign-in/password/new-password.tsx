@@ -4,6 +4,7 @@ import { Suspense, useState, type ReactNode } from 'react';
 import { passwordMessage, validateNewPassword, validateEmail } from '#domain/account/account.ts';
 import { MESSAGES, resetMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
+import { createMemoryAuth } from '#client/lib/api/auth-client.ts';
 import { useSupabase, type Auth } from '#client/lib/api/supabase.ts';
 import { textOf, useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { Notice } from '#client/ui/notice.tsx';
@@ -124,7 +125,7 @@ type RecoveryCodeFormProps = {
 
 /** Takes the code of a recovery email. The session stays in memory until the new password is accepted. */
 export function RecoveryCodeForm({ address, onVerified }: RecoveryCodeFormProps) {
-  const { createMemoryAuth } = useSupabase();
+  const supabase = useSupabase();
   return (
     <CodeForm
       layout="page"
@@ -133,7 +134,7 @@ export function RecoveryCodeForm({ address, onVerified }: RecoveryCodeFormProps)
         const email = address ?? textOf(form, 'email').trim();
         const problem = validateEmail(email);
         if (problem) return { outcome: { kind: 'error', text: problem, field: 'email' } };
-        const auth = createMemoryAuth();
+        const auth = createMemoryAuth(supabase);
         const { data, error } = await auth.verifyOtp({ email, token, type: 'recovery' });
         if (error) return { error };
         const { user, session } = data;

@@ -6,7 +6,7 @@ import { ROUTES } from '#domain/routes.ts';
 import { useNavigate } from '#client/lib/navigation.ts';
 import { clearAuthLink } from '#client/lib/boot/auth-link.ts';
 import { useSession } from '#client/lib/session/session.ts';
-import { useSupabase } from '#client/lib/api/supabase.ts';
+import { useAuth } from '#client/lib/api/use-auth.ts';
 import { useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { Notice } from '#client/ui/notice.tsx';
 import { Form, SubmitButton } from '#client/ui/form/form.tsx';
@@ -26,7 +26,7 @@ const TITLE = 'Set a new password';
 type Next = 'journal' | 'otherUser';
 
 export function ResetPasswordScreen() {
-  const { auth } = useSupabase();
+  const auth = useAuth();
   const { status, user, expired } = useSession();
   const { link } = useArrivedLink();
   const [next, setNext] = useState<Next | null>(null);

@@ -1,7 +1,8 @@
 /** Signs in with a code that is mailed to the user's address. */
 import { useState, type ReactNode } from 'react';
 import { ROUTES } from '#domain/routes.ts';
-import { useSupabase, type Auth } from '#client/lib/api/supabase.ts';
+import { useAuth } from '#client/lib/api/use-auth.ts';
+import type { Auth } from '#client/lib/api/supabase.ts';
 import { InlineButton } from '#client/ui/button.tsx';
 import { rememberWay } from '#client/lib/session/last-way.ts';
 import { SentCodeForm } from '#client/ui/form/code-form.tsx';
@@ -10,7 +11,7 @@ import { OtherWays, type WayFrame, type WayProps } from '../sign-in-layout.tsx';
 import { phoneOutcome, PhoneForm } from '#client/ui/form/phone-form.tsx';
 
 export function MailCode({ frame: Frame, address, onBack }: WayProps) {
-  const { auth } = useSupabase();
+  const auth = useAuth();
   const [sentTo, setSentTo] = useState<string | null>(null);
   const back = <OtherWays onBack={onBack} />;
 
@@ -60,7 +61,7 @@ type MailedCodeProps = {
 
 /** Takes the code of the mail, and sends the mail again. */
 export function MailedCode({ frame: Frame, address, onRestart, restartLabel, footer }: MailedCodeProps) {
-  const { auth } = useSupabase();
+  const auth = useAuth();
   return (
     <Frame
       title="Check your email"
@@ -95,7 +96,7 @@ export function MailedCode({ frame: Frame, address, onRestart, restartLabel, foo
 
 /** Signs in with a code that is texted to the user's phone. */
 export function PhoneCode({ frame: Frame, phone: known, onBack }: WayProps) {
-  const { auth } = useSupabase();
+  const auth = useAuth();
   const [sentTo, setSentTo] = useState<string | null>(null);
   const send = (phone: string) => auth.signInWithOtp({ phone, options: { shouldCreateUser: false } });
   const back = <OtherWays onBack={onBack} />;

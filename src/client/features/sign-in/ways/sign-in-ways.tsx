@@ -1,6 +1,7 @@
 /** The buttons of the other ways to sign in, below the password form. Their code is loaded when one is used. */
 import { useEffect, useState, type ReactNode } from 'react';
-import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
+import { useAuth } from '#client/lib/api/use-auth.ts';
+import { useClientConfig } from '#client/lib/api/supabase.ts';
 import { useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { readLastWay } from '#client/lib/session/last-way.ts';
 import { Button } from '#client/ui/button.tsx';
@@ -22,7 +23,7 @@ type PasskeyButtonProps = {
 
 /** With `hasAutofill`, the autofill of the page's email field offers passkeys too. */
 export function PasskeyButton({ hasAutofill = true, isFirst = false }: PasskeyButtonProps) {
-  const { auth } = useSupabase();
+  const auth = useAuth();
   const { captcha } = useClientConfig().signIn;
   const [isOffered, setOffered] = useState(true);
   const [autofillOutcome, setAutofillOutcome] = useState<Outcome>(null);

@@ -2,7 +2,8 @@
 import { useState } from 'react';
 import type { EthereumWallet, SolanaWallet } from '@supabase/auth-js';
 import { signInMessage } from '#domain/messages.ts';
-import { useClientConfig, useSupabase, type Supabase } from '#client/lib/api/supabase.ts';
+import { useAuth } from '#client/lib/api/use-auth.ts';
+import { useClientConfig, useSupabase, type Auth, type Supabase } from '#client/lib/api/supabase.ts';
 import { useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { rememberWay } from '#client/lib/session/last-way.ts';
 import { Button } from '#client/ui/button.tsx';
@@ -47,7 +48,8 @@ export function Wallet({ frame: Frame, onBack }: WayProps) {
 
 function WalletButton({ wallet }: { wallet: FoundWallet }) {
   const supabase = useSupabase();
-  const { outcome, busy, onSubmit } = useSubmit(() => signInWithWallet(supabase, wallet));
+  const auth = useAuth();
+  const { outcome, busy, onSubmit } = useSubmit(() => signInWithWallet(supabase, auth, wallet));
   return (
     <Form layout="dialog" gap="s3" outcome={outcome} onSubmit={onSubmit}>
       <SubmitButton tone="plain" busy={busy} busyLabel="Waiting for your wallet...">
@@ -57,7 +59,7 @@ function WalletButton({ wallet }: { wallet: FoundWallet }) {
   );
 }
 
-async function signInWithWallet({ auth, askAsGuest }: Supabase, wallet: FoundWallet): Promise<Outcome> {
+async function signInWithWallet({ askAsGuest }: Supabase, auth: Auth, wallet: FoundWallet): Promise<Outcome> {
   const response = await askAsGuest('/auth/v1/web3/nonce');
   if (!response.ok) return { kind: 'error', text: 'The server did not answer. Please try again.' };
   const { nonce } = (await response.json()) as { nonce: string };
