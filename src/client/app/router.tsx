@@ -5,21 +5,10 @@
  * A navigation waits until the code of the next screen has loaded, and ends if loading fails: the user stays on the
  * screen that they are writing on.
  */
-import {
-  createContext,
-  use,
-  useCallback,
-  useEffect,
-  useLayoutEffect,
-  useMemo,
-  useRef,
-  useState,
-  type PropsWithChildren,
-} from 'react';
-import { Router } from 'wouter';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type PropsWithChildren } from 'react';
 import { routePath, ROUTES, type RouteName } from '#domain/routes.ts';
 import { useDismissEarlyPage } from '#client/lib/boot/use-dismiss-early-page.ts';
-import type { Navigate, PageState } from '#client/lib/navigation.ts';
+import { LocationContext, type Navigate, type PageState } from '#client/lib/navigation.ts';
 import {
   isServerReachable,
   lazyChunk,
@@ -90,18 +79,9 @@ const currentPage = (failed = false): Shown => {
 type EntryState = PageState & { position?: number };
 const currentPosition = (): number => (history.state as EntryState | null)?.position ?? 0;
 
-type Location = { shown: Shown; navigate: Navigate };
-const LocationContext = createContext<Location | null>(null);
-const useShownPath = (): [string, Navigate] => {
-  const { shown, navigate } = use(LocationContext)!;
-  return [shown.path, navigate];
-};
-const useShownSearch = (): string => use(LocationContext)!.shown.search;
-const LOCATION_HOOKS = { hook: useShownPath, searchHook: useShownSearch };
-
 export function AppRouter() {
   const current = useGuardedLocation();
-  const { path, search, hash, failed } = current.shown;
+  const { path, search, hash, failed } = current;
   useShowTarget(path, search, hash);
   const screen = screenOf(path);
   const ready = screen && isLoaded(screen) ? screen : null;
@@ -127,11 +107,7 @@ export function AppRouter() {
       <Content path={path} view={view} />
     </ErrorBoundary>
   );
-  return (
-    <LocationContext value={current}>
-      <Router {...LOCATION_HOOKS}>{layout ? <layout.View>{content}</layout.View> : content}</Router>
-    </LocationContext>
-  );
+  return <LocationContext value={current}>{layout ? <layout.View>{content}</layout.View> : content}</LocationContext>;
 }
 
 /** Loads a new page: the landing page is a separate HTML document, not a route of the app. */
@@ -147,7 +123,7 @@ function Content({ path, view }: { path: string; view: View }) {
 }
 
 /** The page that the app shows. It lags behind the page that the user wants while code loads. */
-function useGuardedLocation(): Location {
+function useGuardedLocation(): Shown & { navigate: Navigate } {
   const loadChunk = useLoadChunk();
   const [shown, setShown] = useState(() => currentPage());
   const shownPosition = useRef(currentPosition());
@@ -218,7 +194,7 @@ function useGuardedLocation(): Location {
     void tryLoad(() => loadScreen(screen)).then((loaded) => id === latestId.current && show(!loaded));
   }, [show]);
 
-  return useMemo(() => ({ shown, navigate }), [shown, navigate]);
+  return useMemo(() => ({ ...shown, navigate }), [shown, navigate]);
 }
 
 /** Scrolls to the element that the hash names, or to the top of the new page. */

@@ -1,6 +1,5 @@
 /** Navigation of the app for features and controls. `app/router.tsx` provides the location and the guard. */
-import { useLocation, useSearch } from 'wouter';
-import { useEffect } from 'react';
+import { createContext, createElement, use, useEffect, type ComponentProps } from 'react';
 
 export type NavigateOptions = { replace?: boolean; state?: PageState | null };
 
@@ -16,11 +15,42 @@ export type PageState = {
  */
 export type Navigate = (to: string, options?: NavigateOptions) => Promise<void>;
 
-export const useNavigate = (): Navigate => useLocation<() => [string, Navigate]>()[1];
+/** The page that the app shows. */
+type Location = { path: string; search: string; navigate: Navigate };
 
-/** A parameter of the shown page's query; undefined if it is not there. */
-export const useSearchParam = (name: string): string | undefined =>
-  new URLSearchParams(useSearch()).get(name) ?? undefined;
+export const LocationContext = createContext<Location | null>(null);
+
+function useLocation(): Location {
+  const location = use(LocationContext);
+  if (!location) throw new Error('useLocation needs a LocationContext above it');
+  return location;
+}
+
+export const useNavigate = (): Navigate => useLocation().navigate;
+
+/** The query of the shown page. */
+export const useSearchParams = (): URLSearchParams => new URLSearchParams(useLocation().search);
+
+/** Undefined if the parameter is not there. */
+export const useSearchParam = (name: string): string | undefined => useSearchParams().get(name) ?? undefined;
+
+type LinkProps = Omit<ComponentProps<'a'>, 'href'> & { to: string; state?: PageState | null };
+
+/** Opens a path of the app. A click with a modifier key or another button opens a tab, as the browser does. */
+export function Link({ to, state = null, onClick, ...props }: LinkProps) {
+  const navigate = useNavigate();
+  return createElement('a', {
+    ...props,
+    href: to,
+    onClick(event) {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || event.button !== 0) return;
+      onClick?.(event);
+      if (event.defaultPrevented) return;
+      event.preventDefault();
+      void navigate(to, { state });
+    },
+  } satisfies ComponentProps<'a'>);
+}
 
 /** The state of the current history entry. The browser keeps it over a reload. */
 export const pageState = (): PageState => (history.state as PageState | null) ?? {};

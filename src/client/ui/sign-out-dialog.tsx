@@ -1,9 +1,9 @@
 /** Asks what to do with unsaved text before a sign-out, which wipes it from this browser. */
 import type { ReactNode } from 'react';
-import { Link } from 'wouter';
 import { dayLabel, type Day } from '#domain/day/day.ts';
 import { MESSAGES } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
+import { Link } from '#client/lib/navigation.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import type { SignOutFlow } from '#client/lib/session/use-sign-out.ts';
 import { Button } from './button.tsx';

@@ -3,7 +3,6 @@
  * upgrade dialog and sign-in overlay.
  */
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { Redirect } from 'wouter';
 import { useCallback, useEffect, useMemo, useState, useRef, type PropsWithChildren } from 'react';
 import { dateLabel, type Day } from '#domain/day/day.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
@@ -14,7 +13,7 @@ import type { DaySavers } from '#client/sync/day-savers.ts';
 import { restoreLog } from '#client/sync/entries/restore-log.ts';
 import { draftsOfOthers } from '#client/sync/day-drafts.ts';
 import { lazyChunk, preloadChunksWhenIdle, useOpenChunk } from '#client/ui/lazy-chunk.ts';
-import type { PageState } from '#client/lib/navigation.ts';
+import { useNavigate, type PageState } from '#client/lib/navigation.ts';
 import { useToast } from '#client/ui/toast.tsx';
 import { usePremium, UpgradeContext } from '#client/lib/plan/premium.ts';
 import { useSession } from '#client/lib/session/session.ts';
@@ -46,13 +45,10 @@ function useMemberAccess(): 'loading' | 'granted' | 'denied' {
 
 function RedirectToLogin() {
   // The page that the user wanted, read once: during the redirect the location is already the login screen's.
-  const [from] = useState(() => location.pathname + location.search + location.hash);
-  return (
-    <>
-      <Redirect to={ROUTES.login.path} replace state={{ from } satisfies PageState} />
-      <LoadingScreen />
-    </>
-  );
+  const [state] = useState<PageState>(() => ({ from: location.pathname + location.search + location.hash }));
+  const navigate = useNavigate();
+  useEffect(() => void navigate(ROUTES.login.path, { replace: true, state }), [navigate, state]);
+  return <LoadingScreen />;
 }
 
 /** Adds jitter: without it, all browsers that a busy server refuses at one moment would retry at one moment too. */

@@ -1,11 +1,11 @@
 /** The menu: the signed-in user, links, tools and Logout. */
-import { Link } from 'wouter';
 import { Crown, Keyboard, Moon, Sun } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { MESSAGES } from '#domain/messages.ts';
 import { PLANS } from '#domain/plan/plan.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { supportHref } from '#domain/account/support.ts';
+import { Link } from '#client/lib/navigation.ts';
 import { PlanPlaceholder } from '#client/ui/plan/plan-placeholder.tsx';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { chooseTheme, currentTheme, subscribeToTheme } from '#client/lib/session/preferences.ts';

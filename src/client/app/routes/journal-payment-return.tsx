@@ -2,11 +2,10 @@
  * The return from PayPal: sends unsaved text, captures the order, shows what the purchase began from, and reloads once no
  * day has unsaved text.
  */
-import { useSearch } from 'wouter';
 import { useEffect, useEffectEvent, useState } from 'react';
 import { isDay, type Day } from '#domain/day/day.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { useNavigate } from '#client/lib/navigation.ts';
+import { useSearchParams, useNavigate } from '#client/lib/navigation.ts';
 import { PaymentReturn, type ReturnParameters } from '#client/features/billing/payment-return.tsx';
 import { OPEN_FEEDBACK, takePurchaseOrigin } from '#client/features/billing/leave-for-paypal.ts';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
@@ -20,11 +19,9 @@ type JournalPaymentReturnProps = { onEnd: (feedbackOn?: Day) => void };
 export function JournalPaymentReturn({ onEnd }: JournalPaymentReturnProps) {
   const { savers } = useJournal();
   const navigate = useNavigate();
-  const search = useSearch();
+  const search = useSearchParams();
   // Read once: `clearAddress` removes them from the URL.
-  const [parameters] = useState<ReturnParameters & { date?: string }>(() =>
-    Object.fromEntries(new URLSearchParams(search)),
-  );
+  const [parameters] = useState<ReturnParameters & { date?: string }>(() => Object.fromEntries(search));
   const clearAddress = (): void => {
     const others = new URLSearchParams(search);
     for (const name of ['payment', 'token', 'PayerID']) others.delete(name);

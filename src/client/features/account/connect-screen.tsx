@@ -7,12 +7,11 @@
  */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useSearchParams } from 'wouter';
 import { parseUserCode, SCOPE_TEXTS, type ConnectRequest, type TokenDays } from '#domain/account/access-token.ts';
 import { recoveryMessage } from '#domain/messages.ts';
+import { useSearchParams, useTitle } from '#client/lib/navigation.ts';
 import { useAuthRequest } from '#client/lib/api/own-account.ts';
 import { textOf, useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
-import { useTitle } from '#client/lib/navigation.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Field, Form, SubmitButton } from '#client/ui/form/form.tsx';
@@ -29,7 +28,7 @@ const NOT_FOUND = 'connect_request_not_found';
 
 export function ConnectScreen() {
   useTitle('Connect a program');
-  const [search] = useSearchParams();
+  const search = useSearchParams();
   const [code, setCode] = useState(search.get('slack') ?? search.get('user_code'));
   const [answered, setAnswered] = useState<{ isAllowed: boolean; request: ConnectRequest } | null>(null);
   return (

@@ -7,6 +7,7 @@ import { Crown } from 'lucide-react';
 import { dateLabel, dayOf, daysBetween, earlierOf, isBefore, type Day } from '#domain/day/day.ts';
 import { RENEWAL_NOTICE_DAYS, moneyLabel, type PaymentStatus } from '#domain/payment/payment.ts';
 import { PLANS } from '#domain/plan/plan.ts';
+import { Link } from '#client/lib/navigation.ts';
 import { useData, type Payment, type PlanChange } from '#client/lib/api/data-client.ts';
 import { planChangesQuery, usePaymentPending, paymentsQuery } from '#client/lib/plan/payment-queries.ts';
 import { PlanPlaceholder } from '#client/ui/plan/plan-placeholder.tsx';
@@ -18,7 +19,6 @@ import { Hint, Quiet, LoadError } from '#client/ui/stack.tsx';
 import { SupportLink, useSupportAddress } from '#client/ui/support-link.tsx';
 import { UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
 import styles from './account.module.css';
-import { Link } from 'wouter';
 import { ROUTES } from '#domain/routes.ts';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 

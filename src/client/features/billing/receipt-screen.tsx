@@ -1,12 +1,11 @@
 /** A printable receipt for one payment: `/receipt?payment=<id>`. */
 import { useQuery } from '@tanstack/react-query';
-import { Link } from 'wouter';
 import { ArrowLeft, Printer } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { dateLabel, daysBetween, utcDayOf, type Day } from '#domain/day/day.ts';
 import { moneyLabel, RECEIPT_ITEM, receiptNumber } from '#domain/payment/payment.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { useSearchParam, useTitle } from '#client/lib/navigation.ts';
+import { Link, useSearchParam, useTitle } from '#client/lib/navigation.ts';
 import { useData, type Payment, type PlanChange } from '#client/lib/api/data-client.ts';
 import { paymentsQuery, planChangesQuery } from '#client/lib/plan/payment-queries.ts';
 import { accountName, useUser } from '#client/lib/session/session.ts';

@@ -1,10 +1,10 @@
 /** Months of a year and the years of the journal, to reach a day far away (docs/specification/screens.md 8). */
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { useEffect, useRef, useState, type KeyboardEvent } from 'react';
-import { Link } from 'wouter';
 import { FIRST_DAY, MONTHS, type Day } from '#domain/day/day.ts';
 import { monthOf, yearOf, type MonthNumber } from '#domain/day/month.ts';
 import { yearPath } from '#domain/routes.ts';
+import { Link } from '#client/lib/navigation.ts';
 import styles from './calendar-dialog.module.css';
 
 const FIRST_MONTH = monthOf(FIRST_DAY);

@@ -1,7 +1,7 @@
 /** The consent to send logs to the AI service (docs/specification/coach.md 1). */
-import { Link } from 'wouter';
 import { useState, type Ref } from 'react';
 import { ROUTES } from '#domain/routes.ts';
+import { Link } from '#client/lib/navigation.ts';
 import { useClientConfig } from '#client/lib/api/supabase.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';

@@ -1,6 +1,5 @@
 /** The charts of the reviews screen: scores, the year, and lines to copy. */
 import { useLayoutEffect, useRef, useState, type RefObject } from 'react';
-import { Link } from 'wouter';
 import { dateLabel, MONTHS, type Day } from '#domain/day/day.ts';
 import { isTimeOff } from '#domain/day/time-off.ts';
 import { isLongPeriod, type DayRange, type ReviewPeriod } from '#domain/plan/review-period.ts';
@@ -9,7 +8,7 @@ import { dayPath, yearPath } from '#domain/routes.ts';
 import { weekdaysFrom } from '#domain/day/month.ts';
 import { yearRows } from '#domain/year.ts';
 import { chosenWeekStart } from '#client/lib/session/preferences.ts';
-import { useNavigate } from '#client/lib/navigation.ts';
+import { Link, useNavigate } from '#client/lib/navigation.ts';
 import { useRovingTabindex } from '#client/ui/use-roving-tabindex.ts';
 import { useTimeOff } from '#client/ui/use-time-off.ts';
 import { ScorePlot } from './score-plot.tsx';

@@ -1,7 +1,6 @@
 /** Hustle Reviews: the upgrade pitch on the free plan, the two periods on premium. */
 import { useQueryClient } from '@tanstack/react-query';
 import { Suspense, useDeferredValue, useEffect, useState } from 'react';
-import { Link } from 'wouter';
 import { AI_MESSAGES, FAIR_USE_NOTE, type ReviewResult } from '#domain/coach/coach.ts';
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import { FIRST_DAY, type Day } from '#domain/day/day.ts';
@@ -17,7 +16,7 @@ import {
 import { ROUTES } from '#domain/routes.ts';
 import { Pitch, PlanPlaceholder } from '#client/ui/plan/plan-placeholder.tsx';
 import { usePremium } from '#client/lib/plan/premium.ts';
-import { useTitle } from '#client/lib/navigation.ts';
+import { Link, useTitle } from '#client/lib/navigation.ts';
 import { BackToJournal, Page } from '#client/ui/page/page.tsx';
 import { useClientConfig } from '#client/lib/api/supabase.ts';
 import { UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';

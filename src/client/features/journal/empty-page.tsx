@@ -4,13 +4,13 @@
  */
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useSyncExternalStore, useCallback } from 'react';
-import { Link } from 'wouter';
 import { nearestAnniversary } from '#domain/year.ts';
 import type { Day } from '#domain/day/day.ts';
 import { isEmptyLog, entryText } from '#domain/log/entry-text.ts';
 import { summarizeLog } from '#domain/log/log-outline.ts';
 import { isLocked } from '#domain/plan/plan.ts';
 import { dayPath } from '#domain/routes.ts';
+import { Link } from '#client/lib/navigation.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';

@@ -1,9 +1,8 @@
 /** The sign-in form. Also handles mailed links (confirm an address, sign in) and the return from a provider. */
-import { Link } from 'wouter';
 import { Suspense, useId, useRef, useState } from 'react';
 import { MESSAGES, recoveryMessage, signInMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { pageState } from '#client/lib/navigation.ts';
+import { Link, pageState } from '#client/lib/navigation.ts';
 import { useAuth } from '#client/lib/api/use-auth.ts';
 import { useClientConfig } from '#client/lib/api/supabase.ts';
 import { useRestoreCount } from '#client/lib/hooks/use-restore-count.ts';

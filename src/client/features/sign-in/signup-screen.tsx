@@ -1,10 +1,9 @@
 /** Creates an account. If the address must be confirmed, it ends with "Check your email". */
-import { Link } from 'wouter';
 import { useState } from 'react';
 import { passwordMessage, validateSignUp } from '#domain/account/account.ts';
 import { providerMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { pageState } from '#client/lib/navigation.ts';
+import { Link, pageState } from '#client/lib/navigation.ts';
 import { useAuth } from '#client/lib/api/use-auth.ts';
 import { useClientConfig } from '#client/lib/api/supabase.ts';
 import { useRestoreCount } from '#client/lib/hooks/use-restore-count.ts';

@@ -21,7 +21,7 @@ import {
 import { ROUTES } from '#domain/routes.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import { useToday } from '#client/lib/hooks/use-clock.ts';
-import { useTitle } from '#client/lib/navigation.ts';
+import { Link, useTitle } from '#client/lib/navigation.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
@@ -38,7 +38,6 @@ import { HandIn } from './hand-in.tsx';
 import { readCandidates, PickLines } from './pick-lines.tsx';
 import { Paper } from './paper.tsx';
 import styles from './wins.module.css';
-import { Link } from 'wouter';
 import { ArrowLeft } from 'lucide-react';
 import { Field } from '#client/ui/form/form.tsx';
 

@@ -3,7 +3,6 @@
  * of a log do, and on a touch screen with buttons.
  */
 import { useRef, useState, type KeyboardEvent, type FocusEvent } from 'react';
-import { Link } from 'wouter';
 import { ArrowDown, ArrowUp, GripVertical, X } from 'lucide-react';
 import { dateLabel } from '#domain/day/day.ts';
 import {
@@ -14,6 +13,7 @@ import {
   type WinLine,
 } from '#domain/documents/wins-document.ts';
 import { dayPath } from '#domain/routes.ts';
+import { Link } from '#client/lib/navigation.ts';
 import { ALT_KEYS, isApple } from '#client/lib/keys.ts';
 import { IconButton } from '#client/ui/button.tsx';
 import styles from './wins.module.css';

@@ -1,7 +1,6 @@
 /** The wins documents (docs/specification/wins.md 1): their list and a new one; `?document=<id>` opens one. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type FormEvent } from 'react';
-import { Link } from 'wouter';
 import { Trash2 } from 'lucide-react';
 import { dateLabel, dayOf, earlierOf, type Day } from '#domain/day/day.ts';
 import {
@@ -15,7 +14,7 @@ import {
 import { groupedLines, proposedLines } from '#domain/documents/win-candidates.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useToday } from '#client/lib/hooks/use-clock.ts';
-import { useTitle, useNavigate, useSearchParam } from '#client/lib/navigation.ts';
+import { Link, useTitle, useNavigate, useSearchParam } from '#client/lib/navigation.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { accountName, useUser } from '#client/lib/session/session.ts';
 import { useData } from '#client/lib/api/data-client.ts';

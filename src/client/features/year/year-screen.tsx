@@ -1,7 +1,6 @@
 /** One year on one page: its days, its workdays, its scores, and what its logs mention most (year.md 5). */
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { Link } from 'wouter';
 import { dateLabel, isDay, MONTHS, type Day } from '#domain/day/day.ts';
 import { daysOfMonth } from '#domain/day/month.ts';
 import { isTimeOff, countWorkdays, type TimeOff } from '#domain/day/time-off.ts';
@@ -11,7 +10,7 @@ import { dayPath, ROUTES, yearPath } from '#domain/routes.ts';
 import { busiestMonthText, monthFacts, type MonthFacts, type YearAnswer, type YearDay } from '#domain/year.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { useToday } from '#client/lib/hooks/use-clock.ts';
-import { useTitle, useNavigate } from '#client/lib/navigation.ts';
+import { Link, useTitle, useNavigate } from '#client/lib/navigation.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { ENTRY_CACHE_KEY } from '#client/sync/entries/entry-queries.ts';
 import { Button } from '#client/ui/button.tsx';

@@ -1,8 +1,8 @@
 /** The layout of the reviews, settings and profile screens: a back link, a heading and one column. */
 import type { ReactNode } from 'react';
-import { Link } from 'wouter';
 import { ArrowLeft } from 'lucide-react';
 import { ROUTES } from '#domain/routes.ts';
+import { Link } from '#client/lib/navigation.ts';
 import styles from './page.module.css';
 
 export function Page({ title, back, children }: { title: ReactNode; back: ReactNode; children: ReactNode }) {

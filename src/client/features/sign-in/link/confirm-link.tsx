@@ -1,9 +1,8 @@
 /** Handles a mailed link: names the account, and signs in only after a click (docs/specification/accounts.md 8). */
 import { useState, type ReactNode } from 'react';
-import { Link } from 'wouter';
 import { MESSAGES, providerMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { useNavigate } from '#client/lib/navigation.ts';
+import { Link, useNavigate } from '#client/lib/navigation.ts';
 import { rememberWay } from '#client/lib/session/last-way.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import { useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';

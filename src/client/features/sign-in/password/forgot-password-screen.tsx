@@ -1,9 +1,8 @@
 /** Requests a password reset email and takes its code. Never reveals whether the address has an account. */
-import { Link } from 'wouter';
 import { useState } from 'react';
 import { MESSAGES } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { useNavigate } from '#client/lib/navigation.ts';
+import { Link, useNavigate } from '#client/lib/navigation.ts';
 import { useAuth } from '#client/lib/api/use-auth.ts';
 import { InlineButton } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';

@@ -1,9 +1,9 @@
 /** Sets a new password after a mailed link or code: takes the code, passes the second step, takes the password. */
-import { Link } from 'wouter';
 import { Suspense, useState, type ReactNode } from 'react';
 import { passwordMessage, validateNewPassword, validateEmail } from '#domain/account/account.ts';
 import { MESSAGES, resetMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
+import { Link } from '#client/lib/navigation.ts';
 import { createMemoryAuth } from '#client/lib/api/auth-client.ts';
 import { useSupabase, type Auth } from '#client/lib/api/supabase.ts';
 import { textOf, useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';

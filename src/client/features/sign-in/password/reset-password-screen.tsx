@@ -1,9 +1,8 @@
 /** Sets a new password, from a recovery link or while signed in, and names the account. */
-import { Link } from 'wouter';
 import { useEffect, useState } from 'react';
 import { MESSAGES } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { useNavigate } from '#client/lib/navigation.ts';
+import { Link, useNavigate } from '#client/lib/navigation.ts';
 import { clearAuthLink } from '#client/lib/boot/auth-link.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import { useAuth } from '#client/lib/api/use-auth.ts';
