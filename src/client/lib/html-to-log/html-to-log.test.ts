@@ -319,7 +319,11 @@ describe('visible text', () => {
       p('a<strong>b</strong>'),
     ],
     ['capital letters', '<p style="text-transform: uppercase">ab</p>', p('AB')],
-    ['a drawing', '<svg><title>x</title><text>a</text><text>b</text></svg>', p('a', 'b')],
+    [
+      'a drawing',
+      '<svg><title>x</title><text>a</text><text>b</text><text><tspan x="1">c</tspan><tspan x="1" dy="1.2em">d</tspan><tspan>e</tspan></text></svg>',
+      p('a', 'b', 'c<br>de'),
+    ],
     [
       'a shortened address, whose hidden ends take no space',
       '<p>see <a href="https://www.a.example/long/path/index.html"><span style="font-size:0;display:inline-block;width:0px;height:0px;position:absolute">https://www.</span><span>a.example/long/pat</span><span style="font-size:0;width:0px;height:0px;position:absolute">h/index.html</span></a> now</p>',

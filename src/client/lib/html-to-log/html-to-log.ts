@@ -195,6 +195,10 @@ class Converter {
         return this.walkDrawing(element, inner);
       case 'rt':
         return this.addReading(element, inner);
+      case 'tspan':
+        // A line of its own in the label of a drawing.
+        if (element.hasAttribute('dy')) this.line.breakLine();
+        return this.walkChildren(element, inner);
       case 'q':
         return this.walkQuotation(element, inner);
       case 'a':
