@@ -33,11 +33,22 @@ test.each([
   ['tabs', 'Day\tTitle\tText\n2018-05-18\t\tWent out', '2018-05-18'],
   ['two columns of which one is no known text', 'Date,Wins\n2018/05/18,Went out', '2018-05-18'],
   ['an instant with a zone', 'Created At,Body,Tags\n2018-05-18T23:10:00+02:00,Went out,x', '2018-05-18'],
+  ['a line for Excel', 'sep=;\nDate;Text\n2018-05-18;Went out', '2018-05-18'],
   ['CRLF and a blank last row', 'Date,Text\r\n2018-05-18,Went out\r\n,\r\n', '2018-05-18'],
 ])('reads a table with %s', async (_what, text, day) => {
   const { entries, skipped } = await read(text);
   expect([entries.map((entry) => entry.day), skipped]).toEqual([[day], []]);
   expect(entries[0]!.body.text).toMatch(/^(?:Went out|Ging; aus)$/);
+});
+
+test.each([
+  ['Created,Text\n2024-05-01T23:30:00Z,x\n', '2024-05-02', '08:30:00'],
+  ['timestamp,text\n1714602600,x\n', '2024-05-02', '07:30:00'],
+  ['Date,Text\n2024-05-01T23:30:00-07:00,x\n', '2024-05-01', '23:30:00'],
+  ['Date,Text\n2024-05-01 23:30,x\n', '2024-05-01', '23:30:00'],
+])('reads an instant in the user’s zone, and a clock as it is written: %j', async (text, day, time) => {
+  const { entries } = await readFiles(csvTable, sourceFiles({ 'a.csv': text }), 'Asia/Tokyo');
+  expect(entries).toMatchObject([{ day, time }]);
 });
 
 test('chooses the order of day and month by all rows', async () => {

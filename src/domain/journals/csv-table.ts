@@ -3,7 +3,7 @@
  * write it. Daylio stores the local day; before 2020 the year had a column of its own.
  */
 import { normalizeText } from '../log/text-to-log.ts';
-import { titleOf } from './json-fields.ts';
+import { parseTimestamp, titleOf } from './json-fields.ts';
 import {
   type JournalEntry,
   type JournalReader,
@@ -67,22 +67,27 @@ export const csvTable: JournalReader = {
     }
     return 0;
   },
-  read: (files, context) => readEachFile(files.filter(isTable), context, readTable),
+  read: (files, context) =>
+    readEachFile(files.filter(isTable), context, (file, text) => readTable(file, text, context.zone)),
 };
 
-function* readTable({ path }: SourceFile, source: string): Generator<JournalEntry | Skipped> {
+/** A number since 1970, or a time in UTC. */
+const INSTANT = /^\d{9,13}$|\d[T ]\d.*(?:Z|UTC)$/i;
+
+function* readTable({ path }: SourceFile, source: string, zone: string): Generator<JournalEntry | Skipped> {
   const { rows, isCut } = parseTable(normalizeText(source));
   const columns = columnsOf(rows[0] ?? []);
   if (!columns) return yield skip(path, 'unknown');
   const found = rows.slice(1).map((cells, index) => {
     const cell = (name: keyof Columns): string => (cells[columns[name]] ?? '').trim();
-    const written = [cell('date'), cell('year'), cell('time')].filter((part) => part !== '').join(' ');
+    const instant = INSTANT.test(cell('date')) ? parseTimestamp(cell('date'), zone) : null;
+    const parts = instant ? [instant.day, instant.time] : [cell('date'), cell('year'), cell('time')];
     return {
       source: `${path}, row ${index + 2}`,
       isBlank: cells.every((text) => text.trim() === ''),
       title: titleOf(cell('title')),
       text: cell('text'),
-      date: findDate(written),
+      date: findDate(parts.filter((part) => part !== '').join(' ')),
     };
   });
   const days = resolveDates(
@@ -114,7 +119,8 @@ const TAG = /<(?:br|b|i|u|s|p|div|span|strong|em|ul|ol|li|h[1-6])\b[^<>]*>/i;
 
 /** `isCut`: the last cell has no closing quotation mark. Takes the separator that the first line has most of. */
 function parseTable(source: string): { rows: string[][]; isCut: boolean } {
-  const text = source.replace(/^\uFEFF/, '');
+  // Excel reads the separator from such a line.
+  const text = source.replace(/^\uFEFF?(?:sep=.\r?\n)?/i, '');
   const [first = ''] = text.split(/\r\n?|\n/, 1);
   const count = (sign: string): number => first.split(sign).length;
   const separator = [',', ';', '\t'].reduce((most, sign) => (count(sign) > count(most) ? sign : most));

@@ -5,6 +5,8 @@ import { markdownOfOrg } from './org-mode.ts';
 
 describe('Org mode as Markdown', () => {
   test.each([
+    ['* [2024-05-02 Thu 09:15] Title', '# 2024-05-02 09:15 Title'],
+    ['* <2024-05-01 mié>', '# 2024-05-01'],
     ['*** TODO [#A] Write it :work:home:', '### [ ] Write it'],
     ['* DONE Call /Ann/ at *noon*', '# [x] Call *Ann* at **noon**'],
     ['- [X] done\n- [ ] open\n- [-] part', '- [x] done\n- [ ] open\n- [-] part'],

@@ -35,7 +35,10 @@ function lineOf(line: string): string {
   if (!heading) return inlineOf(line.replace(/^([ \t]*(?:[-+]|\d+[.)]) +)\[X\]/, '$1[x]'));
   const [all, stars = '', word] = heading;
   const box = word === undefined ? '' : word === 'DONE' ? '[x] ' : word.startsWith('CANCEL') ? 'Canceled: ' : '[ ] ';
-  const text = line.slice(all.length).replace(/[ \t]+:[\w@:]+:[ \t]*$/, '');
+  const text = line
+    .slice(all.length)
+    .replace(/[ \t]+:[\w@:]+:[ \t]*$/, '')
+    .replace(/[<[](\d{4}-\d{2}-\d{2})(?: [^\d\s\]>]{1,12})?( \d{1,2}:\d{2})?[^\]>\n]{0,40}[\]>]/g, '$1$2');
   return `${'#'.repeat(Math.min(stars.length, 6))} ${box}${inlineOf(text)}`;
 }
 

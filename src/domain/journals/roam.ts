@@ -84,6 +84,7 @@ function outlineOf(page: Fields, blocks: Blocks): string {
 
 const withoutMacros = (text: string, blocks: Blocks): string =>
   text
+    .replace(/([^\n`])```$/, '$1\n```')
     .replace(/\{\{\[?\[?(?:embed|embed-path)\]?\]?:?\s*(\(\([\w-]+\)\))\s*\}\}/g, '$1')
     .replace(/\[([^[\]\n]+)\]\(\(\([\w-]+\)\)\)/g, '$1')
     .replace(/\(\(([\w-]{6,})\)\)/g, (reference, id: string) => blocks.get(id) ?? reference)

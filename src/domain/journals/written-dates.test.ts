@@ -109,6 +109,7 @@ describe('a written date', () => {
     expect(findContext('2024')).toEqual({ year: '2024', month: undefined });
     expect(findContext('2024-05')).toEqual({ year: '2024', month: '05' });
     expect(findContext('May 2024')).toEqual({ year: '2024', month: '05' });
+    expect(findContext('5', { year: '2024' })).toEqual({ year: '2024', month: '05' });
     expect(findContext('05-May', { year: '2024' })).toEqual({ year: '2024', month: '05' });
     expect(findContext('Notes')).toBeNull();
     expect(findDate('Wed, May 1', { year: '2024' })?.readings.get('certain')).toBe('2024-05-01');

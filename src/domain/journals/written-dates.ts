@@ -219,8 +219,8 @@ export function findContext(text: string, context: DateContext = {}): DateContex
   const source = trimEdges(text.slice(0, MAX_LENGTH).normalize('NFC'));
   const numbers = /^(\d{4})(?:[-_./ ]?(\d{2}))?$/.exec(source);
   if (numbers) return { year: numbers[1], month: numbers[2] };
-  if (context.year !== undefined && context.month === undefined && /^(?:0[1-9]|1[0-2])$/.test(source))
-    return { year: context.year, month: source };
+  if (context.year !== undefined && context.month === undefined && /^(?:0?[1-9]|1[0-2])$/.test(source))
+    return { year: context.year, month: pad(source) };
   const named = new RegExp(String.raw`^(?:(\d{1,2})[\s._-]+)?(${WORD})\.?(?:[\s,._-]+(\d{4}))?$`, 'u').exec(source);
   const months = named ? knownNames().months.get(nameKey(named[2]!)) : undefined;
   const year = named?.[3] ?? context.year;
