@@ -31,6 +31,29 @@ test('every response has the security headers, also a raw Response of a route', 
   expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
 });
 
+test('requests that a client sends at once are answered in turn, and none after it has left', async () => {
+  const answers: (() => void)[] = [];
+  const url = await start(() => new Promise((resolve) => void answers.push(() => resolve(new Response('hello')))));
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  let received = '';
+  socket.on('data', (chunk) => (received += String(chunk)));
+  const asks = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
+  socket.write(asks.repeat(3));
+  for (let answered = 1; answered <= 2; answered += 1) {
+    await expect.poll(() => answers.length).toBe(answered);
+    answers.at(-1)!();
+    await expect.poll(() => received.split('HTTP/1.1 200').length - 1).toBe(answered);
+  }
+  socket.write(asks.repeat(2));
+  await expect.poll(() => answers.length).toBe(3);
+  socket.destroy();
+  const other = fetch(url);
+  await expect.poll(() => answers.length).toBe(4);
+  answers.at(-1)!();
+  expect((await other).status).toBe(200);
+  expect(answers).toHaveLength(4);
+});
+
 test('an API response has nosniff', async () => {
   const { headers } = await fetch(`${await start(() => new Response('{}'))}/rest/v1/entries`);
   expect(headers.get('x-content-type-options')).toBe('nosniff');

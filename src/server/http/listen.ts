@@ -3,7 +3,7 @@
  * lets requests in flight finish.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { Server as NetServer } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import type { SecurityHeaders } from './security-headers.ts';
 import { createLimiters, type Limiters } from '../load/limiters.ts';
@@ -87,6 +87,9 @@ export async function listen({
   /** True late in a drain, and in a stop: a connection is closed once it has no request. */
   let isClosingIdle = false;
 
+  /** The newest response of each connection. */
+  const newest = new WeakMap<Socket, ServerResponse>();
+
   // Set before the server listens.
   let guard!: ConnectionGuard;
   const server = createServer(
@@ -107,7 +110,16 @@ export async function listen({
         guard.endRequest(incoming, outgoing);
         if (isClosingIdle) setImmediate(() => server.closeIdleConnections());
       });
-      void handle(incoming, outgoing);
+      // Threat: a client sends many requests at once and leaves. A request begins once the ones before it are answered, which
+      // its own answer waits for anyway, so those that are left cost no statement.
+      const { socket } = incoming;
+      const earlier = newest.get(socket);
+      newest.set(socket, outgoing);
+      const begin = (): void => {
+        if (!socket.destroyed) void handle(incoming, outgoing);
+      };
+      if (earlier === undefined || earlier.closed) begin();
+      else earlier.once('close', begin);
     },
   );
 
