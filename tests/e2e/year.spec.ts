@@ -1,4 +1,5 @@
 /** The page of one year: its facts, its print, its way from the calendar and the reviews, and what a plan does not open. */
+import type { Locator } from '@playwright/test';
 import { addDays, dateLabel, type Day } from '#domain/day/day.ts';
 import { rangeOf } from '#domain/plan/review-period.ts';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
@@ -86,6 +87,16 @@ test('marks days off, and opens a day by mouse, keyboard and touch', async ({
   await expect(cell(worked, 'a log')).toBeVisible();
   await expect(page.getByText('Time off')).toBeVisible();
   await inBothThemes(page, expectAccessible);
+
+  // A contrast theme of the system keeps a day with a log apart from one without.
+  await page.emulateMedia({ forcedColors: 'active' });
+  const middleOf = async (square: Locator): Promise<Buffer> => {
+    const { x, y, width, height } = (await square.boundingBox())!;
+    return page.screenshot({ clip: { x: x + width / 2, y: y + height / 2, width: 1, height: 1 } });
+  };
+  const empty = page.getByRole('gridcell', { name: dateLabel(addDays(off, -1)), exact: true });
+  expect(await middleOf(cell(worked, 'a log'))).not.toEqual(await middleOf(empty));
+  await page.emulateMedia({ forcedColors: 'none' });
 
   await cell(off, 'day off').click();
   await expect(page).toHaveURL(`/journal?date=${off}`);

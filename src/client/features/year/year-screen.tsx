@@ -63,14 +63,14 @@ function YearPage({ year, today }: { year: string; today: Day }) {
       {data ? (
         <Year year={number} today={today} answer={data} />
       ) : isError ? (
-        <>
+        <div className={styles.failed}>
           <Notice kind="error">
             Couldn't load this year. Your logs are safe. Check your connection and try again.
           </Notice>
           <Button onClick={() => void refetch()} busy={isFetching} busyLabel="Loading...">
             Try again
           </Button>
-        </>
+        </div>
       ) : (
         <LoadingText />
       )}
