@@ -78,7 +78,7 @@ export const replyRefusalMail = (mail: ReplyAnswer & { reason: string }): MailMe
   renderAnswer(mail, [
     `${NOT_ADDED} ${dayLabel(mail.day)}.`,
     mail.reason,
-    'Your words are in the mail that you have sent.',
+    'You still have your words in the mail that you sent.',
     { link: mail.dayLink, label: 'Open this day' },
   ]);
 
