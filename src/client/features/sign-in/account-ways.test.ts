@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import type { User } from '@supabase/auth-js';
 import { expect, test } from 'vitest';
 import type { ClientConfig } from '#domain/client-config.ts';
