@@ -180,8 +180,8 @@ function Answered({ isAllowed, request }: { isAllowed: boolean; request: Connect
     <PanelView>
       <p role="status">
         {isAllowed
-          ? `Connected. Go back to ${where}; you can close this page. Settings lists what is connected and ends it.`
-          : `Refused. Nothing was connected, and you can close this page.`}
+          ? `Connected. Close this page and go back to ${where}. You can end the connection in Settings.`
+          : `Refused. Nothing was connected. You can close this page.`}
       </p>
     </PanelView>
   );
