@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { day } from '#domain/day/day.ts';
 import { renderEmail } from './email-template.ts';
 import * as messages from './account-emails.ts';
+import { digestMail } from './habit-emails.ts';
 import * as paymentMessages from './payment-emails.ts';
 
 const given = {
@@ -88,4 +90,29 @@ test('factorRemovedMail names the removed factor and what remains', () => {
   const last = messages.factorRemovedMail({ ...given, remainingTypes: [] });
   expect(last.subject).toBe('Two-step verification is off');
   expect(last.text).toContain('An authenticator app was removed. It was the last one');
+});
+
+test('a digest keeps words that run from right to left apart from their day', () => {
+  const date = day('2026-11-24');
+  const { text, html } = digestMail({
+    to: given.to,
+    unsubscribeLink: given.link,
+    settingsLink: given.settingsLink,
+    from: day('2026-11-23'),
+    until: day('2026-11-27'),
+    workdays: '4 of 5 workdays accounted for',
+    scores: null,
+    wins: [
+      { date, text: 'סיימתי את החיוב של Acme' },
+      { date, text: 'Shipped it' },
+    ],
+    hasWins: false,
+    trend: null,
+    review: null,
+    link: given.link,
+  });
+  for (const body of [text, html]) {
+    expect(body).toContain('Nov 24: \u2068סיימתי את החיוב של Acme\u2069');
+    expect(body).toContain('Nov 24: Shipped it');
+  }
 });

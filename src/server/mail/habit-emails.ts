@@ -4,6 +4,7 @@
  */
 import { dayLabel, type Day } from '#domain/day/day.ts';
 import { shortDate, type DayText } from '#domain/coach/win-bullets.ts';
+import { isolateRightToLeft } from '#domain/isolate.ts';
 import { renderEmail, type EmailBlock, type MailMessage } from './email-template.ts';
 
 type HabitMail = {
@@ -132,7 +133,7 @@ export function digestMail(mail: Digest): MailMessage {
         ? []
         : [
             { heading: hasWins ? 'Wins' : 'First lines of your logs' },
-            { items: wins.map(({ date, text }) => `${shortDate(date)}: ${text}`) },
+            { items: wins.map(({ date, text }) => `${shortDate(date)}: ${isolateRightToLeft(text)}`) },
           ]),
       ...(review === null ? [] : [{ heading: 'The review of your week' }, ...review]),
       { link, label: 'Open your reviews' },

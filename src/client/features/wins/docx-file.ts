@@ -14,6 +14,7 @@ import {
   TextRun,
   type IParagraphOptions,
 } from 'docx';
+import { RIGHT_TO_LEFT } from '#domain/isolate.ts';
 import { withoutControls } from '#domain/log/entry-html.ts';
 import { lineDate, periodLabel, sectionsOf, titleOf, type WinsDocument } from '#domain/documents/wins-document.ts';
 
@@ -134,7 +135,6 @@ const HEADING_FONTS = { ascii: 'Georgia', hAnsi: 'Georgia', cs: 'Times New Roman
 
 /** The first letter with a direction decides, as `dir="auto"` does. */
 const FIRST_STRONG = /[\p{L}]/u;
-const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
 const isRightToLeft = (text: string): boolean => RIGHT_TO_LEFT.test(FIRST_STRONG.exec(text)?.[0] ?? '');
 
 const directionOf = (text: string): Pick<IParagraphOptions, 'bidirectional'> =>
