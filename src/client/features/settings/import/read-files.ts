@@ -1,5 +1,5 @@
 /** Reads the chosen files in a Web Worker, and converts on the page what needs a browser. */
-import { assembleDays, type JournalDay, type LogEntry } from '#domain/journals/assemble-days.ts';
+import type { JournalDay, LogEntry } from '#domain/journals/assemble-days.ts';
 import { IMPORT_PROBLEMS } from '#domain/journals/export-guides.ts';
 import type { Skipped } from '#domain/journals/journal-reader.ts';
 import { IMPORT_MAX_DAYS } from '#domain/export/import-plan.ts';
@@ -23,6 +23,10 @@ export class ImportNotLoadedError extends ImportRefusedError {
 
 const notLoaded = (cause?: unknown): ImportNotLoadedError =>
   new ImportNotLoadedError(IMPORT_PROBLEMS.notLoaded, { cause });
+
+const refuseUnloaded = (cause: unknown): never => {
+  throw notLoaded(cause);
+};
 
 const startWorker: StartReading = (request, receive) => {
   const worker = new Worker(new URL('import-worker.ts', import.meta.url), { type: 'module' });
@@ -87,6 +91,8 @@ export async function readFiles(
     onProgress(program, entries.length);
   }
 
+  // The page of the settings opens without it: it has the parser of Markdown, 40 KB.
+  const { assembleDays } = await import('#domain/journals/assemble-days.ts').catch(refuseUnloaded);
   const assembling = assembleDays(entries, latestToday(now));
   for (;;) {
     const step = assembling.next();
@@ -129,8 +135,6 @@ async function* messagesOf(request: ReadRequest, start: StartReading, signal: Ab
 async function convertEntry({ isForeignHtml, ...entry }: ReadEntry): Promise<LogEntry> {
   if (!isForeignHtml) return entry;
   // Only HTML needs the converter, which is a chunk of the editor's.
-  const { htmlToLog } = await import('#client/lib/html-to-log/html-to-log.ts').catch((cause: unknown) => {
-    throw notLoaded(cause);
-  });
+  const { htmlToLog } = await import('#client/lib/html-to-log/html-to-log.ts').catch(refuseUnloaded);
   return { ...entry, html: htmlToLog(entry.html, { opensDetails: true }).html };
 }
