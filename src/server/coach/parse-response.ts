@@ -67,7 +67,9 @@ export function feedbackReplyParser(
       const text = unquoted(received);
       const scored = parseScoredText(text, true, isQuoted);
       const objects = scored.startsWithScore ? [] : findObjects(text);
-      if (objects.length === 0) return scored.isInvalid ? null : toReply(scored);
+      // Threat: of an object that cannot be read, a line of its feedback quotes the score that the log asks for.
+      const isUnread = !scored.startsWithScore && REPLY_START.test(text);
+      if (objects.length === 0) return scored.isInvalid || isUnread ? null : toReply(scored);
       const around = objects.reduceRight((rest, { start, end }) => rest.slice(0, start) + rest.slice(end), text);
       const scores = new Set(objects.map(({ fields }) => readScore(fields?.score)));
       const texts = new Set(objects.map(({ fields }) => asOneText(fields?.feedback)));
@@ -205,6 +207,9 @@ const FIELD = String.raw`(?:^\s*\{|\s*,)\s*${STRING_PREFIX}"\s*:\s*(?:${STRING_P
 
 /** The object at the start of a reply, after a fence or the bracket of a list. */
 const OBJECT_START = /^\s*(?:```\w*\s*)?(?:\[\s*)?(?=\{)/;
+
+/** An object, or the tags that stand for one. */
+const REPLY_START = /^\s*(?:```\w*\s*)?(?:[["\s]*\{|<(?:hustle_?score|score|feedback|tool_call)>)/i;
 
 /**
  * The top-level fields of an incomplete object at the start of the reply, for display while it streams; null if the
@@ -420,4 +425,4 @@ function withoutPartialMarker(reply: string): string {
 
 const hasScore = (text: string): boolean => /"score"/.test(text) || parseScoredText(text, true).score !== null;
 const startsWithReply = (text: string): boolean =>
-  /^\s*(?:```\w*\s*)?\[?\s*\{/.test(text) || parseScoredText(text, true).startsWithScore;
+  REPLY_START.test(text) || parseScoredText(text, true).startsWithScore;
