@@ -21,12 +21,11 @@ const longForm = process.env['TEST_LONG'] ? [] : ['**/*.long.test.ts'];
 const HANG_MS = 120_000;
 /** How long `expect.poll` tries. A loaded machine needs seconds for what usually takes milliseconds. */
 const polls = { expect: { poll: { timeout: 15_000 } } };
-const sharedProcess = { ...polls, isolate: false, setupFiles: ['tests/support/restore-globals.ts'] };
+const timeouts = { ...polls, testTimeout: fuzzBudget(HANG_MS), hookTimeout: HANG_MS };
+const sharedProcess = { ...timeouts, isolate: false, setupFiles: ['tests/support/restore-globals.ts'] };
 const database = {
   ...sharedProcess,
   globalSetup: ['tests/support/test-database-server.ts'],
-  testTimeout: fuzzBudget(HANG_MS),
-  hookTimeout: HANG_MS,
 };
 
 export default defineConfig({
@@ -39,10 +38,9 @@ export default defineConfig({
       {
         test: {
           name: 'client',
-          ...polls,
+          ...timeouts,
           pool: 'vmThreads',
           include: ['src/client/**/*.test.{ts,tsx}'],
-          testTimeout: fuzzBudget(HANG_MS),
         },
       },
       {
@@ -55,7 +53,6 @@ export default defineConfig({
           ],
           exclude: needsDatabase,
           ...sharedProcess,
-          testTimeout: fuzzBudget(HANG_MS),
         },
       },
       {
