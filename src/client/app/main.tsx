@@ -1,7 +1,6 @@
 /** Starts React on the app page. */
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { readClientConfig } from '#client/lib/api/config.ts';
 import { ClientConfigContext, createSupabase, SupabaseContext } from '#client/lib/api/supabase.ts';
 import { ignoreCandidateKeys } from '#client/lib/keys.ts';
 import { ToastProvider } from '#client/ui/toast.tsx';
@@ -10,6 +9,7 @@ import { preventFileDrops } from './prevent-file-drops.ts';
 import { AppRouter } from './router.tsx';
 import { createAuthFetch } from './session/auth-fetch.ts';
 import { SessionProvider } from './session/session-provider.tsx';
+import type { ClientConfig } from '#domain/client-config.ts';
 
 export async function startApp(): Promise<void> {
   preventFileDrops();
@@ -37,4 +37,16 @@ export async function startApp(): Promise<void> {
     // The configuration could not be read, so the app does not know its server. The error screen offers a reload.
     root.render(<ErrorScreen />);
   }
+}
+
+/** Reads the installation's settings at run time, so that one build serves every installation. */
+const META = 'meta[name="hustle-forge-config"]';
+
+/** Reads the settings that our server writes into the page; if a static server sent the page, reads `/config.json`. */
+async function readClientConfig(): Promise<ClientConfig> {
+  const inPage = document.querySelector<HTMLMetaElement>(META)?.content;
+  if (inPage) return JSON.parse(inPage) as ClientConfig;
+  const response = await fetch('/config.json');
+  if (!response.ok) throw new Error(`config.json responded with ${response.status}`);
+  return (await response.json()) as ClientConfig;
 }

@@ -20,7 +20,7 @@ import { Dialog } from '#client/ui/dialog.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import type { OverlayProps } from './overlay-props.ts';
-import styles from './calendar-overlays.module.css';
+import styles from './journal-day-menu.module.css';
 import { localCopyText } from '#client/sync/save-status.ts';
 import { useTimeOff } from '#client/ui/use-time-off.ts';
 

@@ -5,7 +5,7 @@ import { parseCoachText, type CoachSpan } from '#domain/coach/coach-text.ts';
 import { clockTime, relativeTime } from '#domain/day/clock-time.ts';
 import { dateLabel, dayOf } from '#domain/day/day.ts';
 import { useClock } from '#client/lib/hooks/use-clock.ts';
-import styles from './coach-text.module.css';
+import styles from './coach-panel.module.css';
 
 const NONE: readonly Citation[] = [];
 

@@ -6,7 +6,7 @@ import { useNavigate } from '#client/lib/navigation.ts';
 import { StoredLog } from '#client/editor/stored-log.tsx';
 import { Button } from '#client/ui/button.tsx';
 import { useToast, type Toast } from '#client/ui/toast.tsx';
-import styles from './conflict-notice.module.css';
+import styles from './locked-day.module.css';
 import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
 import type { Conflict, SaverView } from '#client/sync/day-saver/state.ts';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
