@@ -192,16 +192,17 @@ test('a user has one write in a transaction, and one set aside is so in every se
     .toBe(true);
 });
 
-test('a write that waits for a lock does not hold up the others', async () => {
+test.each([1, MAX_WRITES - 1])('%i writes that wait for locks do not hold up the others', async (count) => {
   const locker = await db.admin.connect();
   await locker.query('begin');
-  await locker.query('select from entries where user_id = $1 for update', [users[1]]);
+  await locker.query('select from entries where user_id = any($1) for update', [users.slice(0, count)]);
   const saves = users.map((user, index) => save(user, `<p>${index}</p>`));
-  const [locked] = saves.splice(1, 1);
+  const locked = saves.splice(0, count);
+  // The locks are held until these have ended.
   await Promise.all(saves);
   await locker.query('rollback');
   locker.release();
-  expect((await locked)!.caller).toBe(users[1]);
+  expect((await Promise.all(locked)).map((row) => row!.caller)).toEqual(users.slice(0, count));
 });
 
 test('two transactions that want the same rows in different orders both end', async () => {
