@@ -71,6 +71,26 @@ describe('a device authorization', () => {
     expect(polled).toMatchObject({ status: 400, body: { error: 'authorization_pending' } });
   });
 
+  test('that its owner ends while it is fetched gives no token, and fails nobody', async () => {
+    const ana = await world.signUpUser();
+    const asked = await start();
+    expect((await answer(ana.access, 'allow', asked.user_code)).status).toBe(204);
+    // As a new password does: the user first, then what waits for a token.
+    const owner = await world.admin.connect();
+    try {
+      await owner.query('begin');
+      await owner.query('select from auth.users where id = $1 for update', [ana.id]);
+      const polled = poll(asked.device_code);
+      const waits = "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+      await expect.poll(async () => (await world.admin.query(waits)).rowCount).toBe(1);
+      await owner.query('delete from public.connect_requests where approved_by = $1', [ana.id]);
+      await owner.query('commit');
+      expect(await polled).toMatchObject({ body: { error: 'expired_token' } });
+    } finally {
+      owner.release();
+    }
+  });
+
   test('that is refused, expired or unknown gives no token', async () => {
     const ana = await world.signUpUser();
     const refused = await start();

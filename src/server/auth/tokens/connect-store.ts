@@ -73,6 +73,15 @@ export async function createRequest(
   }
 }
 
+/** The user who has approved a request; null if nobody has. */
+export async function findApprover(service: AsService, code: string): Promise<string | null> {
+  const { rows } = await service.statement<{ userId: string | null }>(
+    'select approved_by as "userId" from public.connect_requests where code_hash = $1',
+    [hashOf(code)],
+  );
+  return rows[0]?.userId ?? null;
+}
+
 /** Requires a transaction. Locks the request. Null if there is none, also if it has expired and was deleted. */
 export async function lockRequestByCode(transaction: AsService, code: string): Promise<ConnectRow | null> {
   const { rows } = await transaction.statement<ConnectRow>(

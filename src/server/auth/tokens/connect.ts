@@ -27,6 +27,7 @@ import {
   createRequest,
   deleteRequest,
   denyRequest,
+  findApprover,
   findOpenRequest,
   linkSlack,
   lockRequestByCode,
@@ -76,18 +77,21 @@ export const grantDeviceToken: Endpoint<{ body: Form; device: Device }> = async 
   const answer = await deps.database.transactAsService(
     'poll a device authorization',
     async (transaction): Promise<Answer> => {
-      const request = await lockRequestByCode(transaction, fieldOf(body, 'device_code'));
+      const code = fieldOf(body, 'device_code');
+      // The user first, as a new password does, which ends what waits for a token: the other order would be a deadlock.
+      const owner = await findApprover(transaction, code);
+      if (owner !== null) await lockUser(transaction, owner);
+      const request = await lockRequestByCode(transaction, code);
       if (!request || request.userCode === null || request.expiresAt <= now) return { error: 'expired_token' };
       if (request.deniedAt !== null) return { error: 'access_denied' };
       const { approvedBy: userId, days } = request;
-      if (userId === null || days === null) {
+      if (userId === null || days === null || userId !== owner) {
         const isEarly =
           request.polledAt !== null && now.getTime() - request.polledAt.getTime() < request.pollSeconds * 1_000 - 250;
         await notePoll(transaction, request, isEarly, now);
         return { error: isEarly ? 'slow_down' : 'authorization_pending' };
       }
       await deleteRequest(transaction, request);
-      await lockUser(transaction, userId);
       const { name, scopes, timeZone } = request;
       const created = await issueToken(transaction, { userId, name, scopes, days, timeZone, now }, device);
       return { token: created.token, scopes: created.scopes, expiresAt: created.expires_at, userId };
