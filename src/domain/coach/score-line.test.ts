@@ -101,6 +101,10 @@ const LINES = fc.array(
 );
 const RUNS = { numRuns: fuzzBudget(1_000) };
 
+/** Digits of the other scripts and shapes that are read as a score. */
+const withAsciiDigits = (text: string): string =>
+  text.normalize('NFKC').replace(/[٠-٩۰-۹०-९০-৯]/g, (digit) => String((digit.charCodeAt(0) - (digit < '०' ? 0 : 6)) % 16));
+
 test('a score is in range, from a line of the reply, and its line is not part of the feedback', () => {
   fc.assert(
     fc.property(LINES, (lines) => {
@@ -108,7 +112,7 @@ test('a score is in range, from a line of the reply, and its line is not part of
       if (!parsed) return;
       expect(parsed.score).toBeGreaterThanOrEqual(1);
       expect(parsed.score).toBeLessThanOrEqual(10);
-      expect(lines.join('\n')).toMatch(new RegExp(`(?<!\\d)0?${parsed.score}(?!\\d)`));
+      expect(withAsciiDigits(lines.join('\n'))).toMatch(new RegExp(`(?<!\\d)0?${parsed.score}(?!\\d)`));
       expect(read(`Words.\n${parsed.feedback}`)).toBeNull();
     }),
     RUNS,

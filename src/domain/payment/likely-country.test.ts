@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { guessCountry } from './countries.ts';
+import { guessCountry } from './likely-country.ts';
 
 test.each([
   ['Europe/Berlin', ['de-DE'], 'DE'],

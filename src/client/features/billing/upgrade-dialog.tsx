@@ -4,7 +4,8 @@
 import { ChevronDown, Crown } from 'lucide-react';
 import { useId, useState } from 'react';
 import { AI_MESSAGES } from '#domain/coach/coach.ts';
-import { COUNTRIES, guessCountry } from '#domain/payment/countries.ts';
+import { COUNTRIES } from '#domain/payment/countries.ts';
+import { guessCountry } from '#domain/payment/likely-country.ts';
 import { dateLabel, dayOf, type Day } from '#domain/day/day.ts';
 import { MESSAGES, providerMessage } from '#domain/messages.ts';
 import { extendPlan } from '#domain/payment/payment.ts';

@@ -26,6 +26,19 @@ const createAuth = ({ apiUrl, publishableKey, authFetch }: Settings, storageKey:
     detectSessionInUrl: false,
     autoRefreshToken: isStored,
     persistSession: isStored,
+    ...(isStored && storageOf(storageKey)),
     experimental: { recoveryCodes: true },
     fetch: authFetch,
   });
+
+/**
+ * Where a stored session is. In a browser that can no longer write, auth-js would use memory alone: a sign-out would
+ * leave the stored session.
+ */
+function storageOf(storageKey: string): { storage: Storage } | null {
+  try {
+    return localStorage.getItem(storageKey) === null ? null : { storage: localStorage };
+  } catch {
+    return null;
+  }
+}
