@@ -52,8 +52,12 @@ export function DaySaversProvider({ onRemoved, children }: DaySaversProviderProp
   useEffect(() => void (premium && journal.savers.retry()), [journal, premium]);
 
   useEffect(() => {
+    let hasStarted = false;
     return onAuthStateChange((event, session) => {
-      if (session?.user.id !== user.id || event === 'INITIAL_SESSION') return;
+      if (event === 'INITIAL_SESSION') hasStarted = true;
+      // auth-js starts after the screen, and announces the stored session as a sign-in.
+      const isNews = event !== 'INITIAL_SESSION' && (hasStarted || event !== 'SIGNED_IN');
+      if (!isNews || session?.user.id !== user.id) return;
       // After the callback: the auth client holds its lock during the call, and every request needs the lock.
       setTimeout(() => {
         journal.savers.retry();
