@@ -2,7 +2,7 @@
  * The guard and the layout of all protected screens (docs/specification/screens.md 1): data client, saving of the logs,
  * upgrade dialog and sign-in overlay.
  */
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { notifyManager, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useState, useRef, type PropsWithChildren } from 'react';
 import { dateLabel, type Day } from '#domain/day/day.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
@@ -26,6 +26,9 @@ const otherUsersDrafts = lazyChunk(
   async () => (await import('#client/features/sign-in/other-users-drafts.tsx')).OtherUsersDrafts,
 );
 const background = lazyChunk(async () => (await import('./members-background.tsx')).MembersBackground);
+
+// A choice shows in the turn of its click. After a timer, the default, a busy page would show the old one meanwhile.
+notifyManager.setScheduler(queueMicrotask);
 
 export function MembersLayout({ children }: PropsWithChildren) {
   const access = useMemberAccess();
