@@ -103,7 +103,9 @@ const RUNS = { numRuns: fuzzBudget(1_000) };
 
 /** Digits of the other scripts and shapes that are read as a score. */
 const withAsciiDigits = (text: string): string =>
-  text.normalize('NFKC').replace(/[٠-٩۰-۹०-९০-৯]/g, (digit) => String((digit.charCodeAt(0) - (digit < '०' ? 0 : 6)) % 16));
+  text
+    .normalize('NFKC')
+    .replace(/[٠-٩۰-۹०-९০-৯]/g, (digit) => String((digit.charCodeAt(0) - (digit < '०' ? 0 : 6)) % 16));
 
 test('a score is in range, from a line of the reply, and its line is not part of the feedback', () => {
   fc.assert(
