@@ -83,8 +83,13 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       change((now) => (now.status !== 'loading' ? now : session ? signedInAs(session) : SIGNED_OUT));
     };
     const timeout = setTimeout(stopWaiting, stored() ? RENEWAL_TIMEOUT_MS : AUTH_TIMEOUT_MS);
+    let hasStarted = false;
     const stopListening = onAuthStateChange((event, session) => {
       clearTimeout(timeout);
+      const isStart = !hasStarted;
+      hasStarted ||= event === 'INITIAL_SESSION';
+      // auth-js has read this session before another tab removed it, whose broadcast may have come before this event.
+      if (isStart && session && !hasStoredSession(apiUrl)) return applySession(null);
       if (!session && event === 'INITIAL_SESSION' && stored()) return stopWaiting();
       // Threat: the next user of the same tab would see the email address that this user typed.
       if (session) sessionStorage.removeItem(TYPED_ADDRESS_KEY);
