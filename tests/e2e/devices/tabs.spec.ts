@@ -43,7 +43,8 @@ const timeWrites = (page: Page): Promise<void> =>
     const now = (): number => performance.timeOrigin + performance.now();
     window.fetch = async (input, init) => {
       const from = now();
-      const isRead = !String(input).includes('/rest/v1/entries') || (init?.method ?? 'GET') === 'GET';
+      const url = input instanceof Request ? input.url : String(input);
+      const isRead = !url.includes('/rest/v1/entries') || (init?.method ?? 'GET') === 'GET';
       try {
         return await send(input, init);
       } finally {
