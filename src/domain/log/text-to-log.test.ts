@@ -5,11 +5,12 @@ import { normalizeText, textToLog } from './text-to-log.ts';
 
 const convert = (text: string): string => textToLog(text).html;
 const p = (...texts: string[]): string => texts.map((text) => `<p>${text}</p>`).join('');
+const nbsp = (count: number): string => '&nbsp;'.repeat(count);
 const li = (...texts: string[]): string => texts.map((text) => `<li><p>${text}</p></li>`).join('');
 
 test('makes a paragraph of each line and drops blank lines', () => {
   expect(convert('Fixed the login\r\n\r\n  Wrote the tests \n\nReviewed <b>')).toBe(
-    p('Fixed the login', 'Wrote the tests', 'Reviewed &lt;b&gt;'),
+    p('Fixed the login', `${nbsp(2)}Wrote the tests`, 'Reviewed &lt;b&gt;'),
   );
 });
 
@@ -75,6 +76,37 @@ test.each([
   expect(convert(text)).toBe(html);
 });
 
+test.each([
+  ['１．買い物\n２．掃除', `<ol>${li('買い物', '掃除')}</ol>`],
+  ['３． 買い物\n４． 掃除', `<ol start="3">${li('買い物', '掃除')}</ol>`],
+  ['1、开会\n2、写报告\n3、回邮件', `<ol>${li('开会', '写报告', '回邮件')}</ol>`],
+  ['（1）开会\n（2）写报告', `<ol>${li('开会', '写报告')}</ol>`],
+  ['（９）회의\n（１０）보고', `<ol start="9">${li('회의', '보고')}</ol>`],
+  ['1.买菜\n2.开会', `<ol>${li('买菜', '开会')}</ol>`],
+  ['1)買い物\n2)掃除', `<ol>${li('買い物', '掃除')}</ol>`],
+  ['1. 买菜\n2.开会', `<ol>${li('买菜', '开会')}</ol>`],
+  ['①买菜\n② 开会', `<ol>${li('买菜', '开会')}</ol>`],
+  ['⑲ a\n⑳ b', `<ol start="19">${li('a', 'b')}</ol>`],
+  ['⑴a\n⑵b', `<ol>${li('a', 'b')}</ol>`],
+  ['❷a\n❸b', `<ol start="2">${li('a', 'b')}</ol>`],
+  ['一、买菜\n二、开会', `<ol>${li('买菜', '开会')}</ol>`],
+  ['（十九）买菜\n（二十）开会\n（二十一）回家', `<ol start="19">${li('买菜', '开会', '回家')}</ol>`],
+  ['㈠买菜\n㈡开会', `<ol>${li('买菜', '开会')}</ol>`],
+  ['一、买菜\n  1、苹果\n  2、梨\n二、开会', `<ol><li><p>买菜</p><ol>${li('苹果', '梨')}</ol></li>${li('开会')}</ol>`],
+  ['1、开会', p('1、开会')],
+  ['①と②を比べた', p('①と②を比べた')],
+  ['①a\n①b', p('①a', '①b')],
+  ['１．a\n３．b', p('１．a', '３．b')],
+  ['１．５時間\n２．５時間', p('１．５時間', '２．５時間')],
+  ['3、4月的事\n4、5月的事', p('3、4月的事', '4、5月的事')],
+  ['一、二个人\n二、三个人', p('一、二个人', '二、三个人')],
+  ['1.5h\n2.5h', p('1.5h', '2.5h')],
+  ['1.a\n2.b', p('1.a', '2.b')],
+  ['二三、a\n二四、b', p('二三、a', '二四、b')],
+])('reads the numbers of East Asian texts in a run: %j', (text, html) => {
+  expect(convert(text)).toBe(html);
+});
+
 test('keeps a run that a paragraph interrupts counting', () => {
   expect(convert('Plan:\n1. a\n2. b\nLater:\n3. c')).toBe(
     `${p('Plan:')}<ol>${li('a', 'b')}</ol>${p('Later:')}<ol start="3">${li('c')}</ol>`,
@@ -98,16 +130,18 @@ test('keeps check boxes as text', () => {
   expect(convert('[ ] a\n☑ b')).toBe(`<ul>${li('[ ] a', '☑ b')}</ul>`);
 });
 
-test('keeps indented text without markers flat, such as a stack trace', () => {
-  expect(convert('Error: no\n    at f (a.js:1)\n    at g (b.js:2)')).toBe(
-    p('Error: no', 'at f (a.js:1)', 'at g (b.js:2)'),
-  );
-});
-
 test('keeps every line of shell output and of a quoted mail', () => {
   const session = '$ npm test\n\n > vitest run\n ✓ 12 tests passed\n-- \n>\n>> Thanks\n      14\n';
   expect(convert(session)).toBe(
-    p('$ npm test', '&gt; vitest run', '✓ 12 tests passed', '--', '&gt;', '&gt;&gt; Thanks', '14'),
+    p(
+      '$ npm test',
+      `${nbsp(1)}&gt; vitest run`,
+      `${nbsp(1)}✓ 12 tests passed`,
+      '--',
+      '&gt;',
+      '&gt;&gt; Thanks',
+      `${nbsp(6)}14`,
+    ),
   );
 });
 
@@ -148,11 +182,11 @@ test.each([
   ['<a>\n  <b>text</b>\n</a>', undefined],
   ['src\n├── a.ts\n│   └── b.ts\n    └── c.ts', undefined],
   ['npm ci\nnpm test', p('npm ci', 'npm test')],
-  ['Dear diary,\n  today I ran\n  far', p('Dear diary,', 'today I ran', 'far')],
-  ['Notes:\n  Morning: ran\n  Evening: read', p('Notes:', 'Morning: ran', 'Evening: read')],
+  ['Dear diary,\n  today I ran\n  far', p('Dear diary,', `${nbsp(2)}today I ran`, `${nbsp(2)}far`)],
+  ['Notes:\n  Morning: ran\n  Evening: read', p('Notes:', `${nbsp(2)}Morning: ran`, `${nbsp(2)}Evening: read`)],
   ['- Work: shipped\n  Note: late', `<ul>${li('Work: shipped<br>Note: late')}</ul>`],
-  ['Select the shoes\n  and pack', p('Select the shoes', 'and pack')],
-  ['Lunch (\n  cheap)', p('Lunch (', 'cheap)')],
+  ['Select the shoes\n  and pack', p('Select the shoes', `${nbsp(2)}and pack`)],
+  ['Lunch (\n  cheap)', p('Lunch (', `${nbsp(2)}cheap)`)],
   [
     'The new stack:\n\nservices:\n  web:\n    image: nginx\n\nWorks now.',
     `${p('The new stack:')}${code('services:\n  web:\n    image: nginx')}${p('Works now.')}`,
@@ -161,8 +195,29 @@ test.each([
   expect(convert(text)).toBe(html ?? code(escapeHtml(text)));
 });
 
+test.each([
+  [
+    'Error: no\n    at f (a.js:1)\n    at g (b.js:2)',
+    p('Error: no', `${nbsp(4)}at f (a.js:1)`, `${nbsp(4)}at g (b.js:2)`),
+  ],
+  [
+    'Traceback (most recent call last):\n  File "a.py", line 1\nKeyError: 1',
+    p('Traceback (most recent call last):', `${nbsp(2)}File "a.py", line 1`, 'KeyError: 1'),
+  ],
+  ['[core]\n  editor vim\n  pager less', p('[core]', `${nbsp(2)}editor vim`, `${nbsp(2)}pager less`)],
+  ['  Tyger Tyger,\n  burning bright', p('Tyger Tyger,', 'burning bright')],
+  [
+    'Ein Haus,\n  ein Baum\n\nEin Weg,\n  ein Zaun',
+    p('Ein Haus,', `${nbsp(2)}ein Baum`, 'Ein Weg,', `${nbsp(2)}ein Zaun`),
+  ],
+  ['Log:\n\n    at f\n\n    at g', p('Log:', `${nbsp(4)}at f`, `${nbsp(4)}at g`)],
+  ['- a\n\n  more of a\n- b', `<ul>${li('a<br>more of a', 'b')}</ul>`],
+  ['  Erster Absatz\nmit Einzug', p(`${nbsp(2)}Erster Absatz`, 'mit Einzug')],
+])('keeps one level of indentation: %j', (text, html) => {
+  expect(convert(text)).toBe(html);
+});
+
 test('keeps the indentation of an outline without markers', () => {
-  const nbsp = (count: number): string => '&nbsp;'.repeat(count);
   expect(convert('Launch\n  Design\n    Mockups\n  Build')).toBe(
     p('Launch', `${nbsp(2)}Design`, `${nbsp(4)}Mockups`, `${nbsp(2)}Build`),
   );

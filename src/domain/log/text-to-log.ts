@@ -1,7 +1,7 @@
 /** Reads plain text from a terminal, a chat or a note as paragraphs and lists. In doubt it is text: no letter is lost. */
 import { escapeHtml, withoutControls } from './entry-html.ts';
 import { addBlock, appendToLastBlock, createRoot, writeLog, type ListTag, type Root } from './log-builder.ts';
-import { INDENT, indentOf, isIndentedCode, isOutline, visibleIndent } from './indented-text.ts';
+import { INDENT, indentOf, isIndentedCode, visibleIndent } from './indented-text.ts';
 import { joinCells } from './pasted-markdown.ts';
 
 /** Also the separators of Unicode, of old terminals and of a soft break in PowerPoint. */
@@ -19,6 +19,17 @@ export const normalizeText = (text: string): string =>
 
 /** Up to three digits: `2026. A good year` is a sentence. `3. 11. 2026` is a date. */
 const NUMBER = /^(\(?)(\d{1,3}|[a-z])([.)])\s+(?=\S)(?!\d{1,2}\.(?:\s|\d{2,4}\b))/i;
+const HAN_DIGITS = '一二三四五六七八九十';
+/**
+ * As Chinese, Japanese and Korean number items, mostly without a blank: `１．`, `1、`, `（一）`, `①`. `3、4月` and
+ * `１．５時間` are no items.
+ */
+const WIDE_NUMBER = new RegExp(
+  String.raw`^(?:([(（]?)(\d{1,3}|[０-９]{1,3}|[${HAN_DIGITS}]{1,3})([.．、)）])|([①-⒛❶-❿㈠-㈩㊀-㊉]))\s*(?=\S)(?![\p{N}${HAN_DIGITS}])`,
+  'u',
+);
+const NARROW_NUMBER = /^\(?\d+[.)]$/;
+const WIDE_LETTER = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 /**
  * Word writes a hollow bullet as `o` and a tab, and a PDF has the codes of a symbol font. `- 5 °C` and `+ 3 customers` are no
  * items: a sign before a digit stays.
@@ -37,17 +48,46 @@ type Line = {
 const isTable = (lines: readonly string[]): boolean =>
   lines.length > 1 &&
   /\S *\t/.test(lines[0]!) &&
-  lines.every((line) => line.includes('\t') && !BULLET.test(line.trim()) && !NUMBER.test(line.trim()));
+  lines.every((line) => line.includes('\t') && !BULLET.test(line.trim()) && readNumber(line.trim()) === null);
+
+function readNumber(text: string): Line['marker'] {
+  const number = NUMBER.exec(text);
+  if (!number) return readWideNumber(text);
+  const [marker, open, value, end] = number;
+  const isDigit = /\d/.test(value!);
+  const style = `${open}${isDigit ? '1' : value! < 'a' ? 'A' : 'a'}${end}`;
+  const ordinal = isDigit ? Number(value) : value!.toLowerCase().charCodeAt(0) - 'a'.charCodeAt(0) + 1;
+  return { tag: 'ol', length: marker.length, value: ordinal, style };
+}
+
+function readWideNumber(text: string): Line['marker'] {
+  const [marker, open = '', digits, end = '', sign = ''] = WIDE_NUMBER.exec(text) ?? [];
+  if (marker === undefined) return null;
+  const isNarrow = NARROW_NUMBER.test(marker);
+  // `1.5` and `1.a` are no items.
+  if (isNarrow && !WIDE_LETTER.test(text.slice(marker.length))) return null;
+  // Of `⑴` the plain form is `(1)`. Unicode has none of `❶`.
+  const plain = (digits ?? sign)
+    .replace(/[❶-❿]/, (dingbat) => String(dingbat.charCodeAt(0) - 0x2775))
+    .normalize('NFKC');
+  const value = toOrdinal(plain.replaceAll(/[().]/g, ''));
+  if (value === null) return null;
+  const kind = digits === undefined ? `①${plain.replaceAll(/[^(.]/g, '')}` : /\d/.test(plain) ? '１' : '一';
+  return { tag: 'ol', length: marker.length, value, style: isNarrow ? `${open}1${end}` : `${open}${kind}${end}` };
+}
+
+/** Of digits, or of a Chinese number below 100: `十二`, `二十`. */
+function toOrdinal(text: string): number | null {
+  if (/\d/.test(text)) return Number(text);
+  const [, tens = '', ten, ones = ''] = /^([一二三四五六七八九]?)(十?)([一二三四五六七八九]?)$/.exec(text) ?? [];
+  if (ten === '' && tens !== '' && ones !== '') return null;
+  const valueOf = (digit: string): number => (digit === '' ? 0 : HAN_DIGITS.indexOf(digit) + 1);
+  return ten ? (valueOf(tens) || 1) * 10 + valueOf(ones) : valueOf(tens || ones) || null;
+}
 
 function readMarker(text: string): Line['marker'] {
-  const number = NUMBER.exec(text);
-  if (number) {
-    const [marker, open, value, end] = number;
-    const isDigit = /\d/.test(value!);
-    const style = `${open}${isDigit ? '1' : value! < 'a' ? 'A' : 'a'}${end}`;
-    const ordinal = isDigit ? Number(value) : value!.toLowerCase().charCodeAt(0) - 'a'.charCodeAt(0) + 1;
-    return { tag: 'ol', length: marker.length, value: ordinal, style };
-  }
+  const number = readNumber(text);
+  if (number) return number;
   const bullet = BULLET.exec(text);
   if (bullet) return { tag: 'ul', length: bullet[0].length, value: null, style: bullet[0][0]! };
   return CHECKBOX.test(text) ? { tag: 'ul', length: 0, value: null, style: 'box' } : null;
@@ -95,8 +135,9 @@ function readLines(text: string): Line[] {
   const read = blocks.map((block) => block.map(readLine));
   const lines = read.flat();
   dropDoubtfulMarkers(lines);
-  for (const [index, block] of blocks.entries())
-    if (isOutline(block) && read[index]!.every(({ marker }) => marker === null)) showIndents(read[index]!);
+  // Below an item, the indentation says what belongs to it.
+  const isPlain = lines.every(({ marker }) => marker === null);
+  for (const block of isPlain ? [lines] : read) if (block.every(({ marker }) => marker === null)) showIndents(block);
   return lines;
 }
 
@@ -108,8 +149,9 @@ function readLine(line: string): Line {
   return { text, indent: indentOf(line), marker };
 }
 
+/** As seen: in an outline, a stack trace or a poem. */
 function showIndents(lines: readonly Line[]): void {
-  const common = Math.min(...lines.map(({ indent }) => indent));
+  const common = lines.reduce((least, { indent }) => Math.min(least, indent), Infinity);
   for (const line of lines) line.text = visibleIndent(line.indent - common) + line.text;
 }
 
