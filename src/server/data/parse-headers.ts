@@ -12,10 +12,11 @@ const NO_PREFERENCES: Preferences = {
   count: false,
   resolution: null,
   missingIsDefault: false,
+  omitsNulls: false,
   applied: [],
 };
 
-type Preference = Partial<Omit<Preferences, 'applied'>>;
+type Preference = Partial<Omit<Preferences, 'applied' | 'omitsNulls'>>;
 const PREFERENCES: ReadonlyMap<string, Preference> = new Map<string, Preference>([
   ['return=representation', { representation: true }],
   ['return=minimal', { representation: false }],
@@ -55,25 +56,33 @@ export function parsePreferences(header: string | undefined): Preferences {
   return { ...preferences, applied: [...applied.values()] };
 }
 
-export const JSON_ARRAY = 'application/json';
-export const JSON_OBJECT = 'application/vnd.pgrst.object+json';
+const JSON_ROWS = 'application/json';
+const JSON_ARRAY = 'application/vnd.pgrst.array+json';
+const JSON_OBJECT = 'application/vnd.pgrst.object+json';
 
-const MEDIA_TYPES: ReadonlyMap<string, typeof JSON_ARRAY | typeof JSON_OBJECT> = new Map([
-  ['*/*', JSON_ARRAY],
-  ['application/*', JSON_ARRAY],
-  ['application/json', JSON_ARRAY],
-  ['application/vnd.pgrst.array+json', JSON_ARRAY],
-  ['application/vnd.pgrst.object+json', JSON_OBJECT],
+const MEDIA_TYPES: ReadonlyMap<string, string> = new Map([
+  ['*/*', JSON_ROWS],
+  ['application/*', JSON_ROWS],
+  [JSON_ROWS, JSON_ROWS],
+  [JSON_ARRAY, JSON_ARRAY],
+  [JSON_OBJECT, JSON_OBJECT],
   ['application/vnd.pgrst.object', JSON_OBJECT],
 ]);
 
-/** Returns the first supported media type of the header. */
-export function parseAccept(header: string | undefined): typeof JSON_ARRAY | typeof JSON_OBJECT {
-  if (header === undefined || header === '*/*') return JSON_ARRAY;
+/** `single`: one object instead of an array. `contentType`: of the answer. */
+export type Accepted = { single: boolean; omitsNulls: boolean; contentType: string };
+
+/** The first supported media type of the header. */
+export function parseAccept(header = '*/*'): Accepted {
   for (const part of header.split(',')) {
     const [type = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase());
     const found = MEDIA_TYPES.get(type);
-    if (found && !parameters.includes('nulls=stripped')) return found;
+    if (found === undefined) continue;
+    const omitsNulls = found !== JSON_ROWS && parameters.includes('nulls=stripped');
+    const single = found === JSON_OBJECT;
+    // PostgREST answers the type of an array as plain JSON, unless it leaves nulls out.
+    const contentType = single || omitsNulls ? found : JSON_ROWS;
+    return { single, omitsNulls, contentType: omitsNulls ? `${contentType};nulls=stripped` : contentType };
   }
   throw dataError('PGRST107', { message: `None of these media types are available: ${header.slice(0, 200)}` });
 }

@@ -268,8 +268,23 @@ describe('headers', () => {
   });
   test.each([undefined, '*/*', 'application/json', 'text/html, application/json;q=0.9', 'application/*'])(
     'Accept %s selects an array',
-    (header) => expect(parseAccept(header)).toBe('application/json'),
+    (header) =>
+      expect(parseAccept(header)).toEqual({ single: false, omitsNulls: false, contentType: 'application/json' }),
   );
+  test.each([
+    ['application/vnd.pgrst.array+json', false, false, 'application/json'],
+    ['application/vnd.pgrst.array+json;nulls=stripped', false, true, 'application/vnd.pgrst.array+json;nulls=stripped'],
+    ['application/vnd.pgrst.object+json', true, false, 'application/vnd.pgrst.object+json'],
+    [
+      'text/csv, Application/vnd.pgrst.object+json; Nulls=stripped',
+      true,
+      true,
+      'application/vnd.pgrst.object+json;nulls=stripped',
+    ],
+    ['application/json;nulls=stripped', false, false, 'application/json'],
+  ])('Accept %s', (header, single, omitsNulls, contentType) => {
+    expect(parseAccept(header)).toEqual({ single, omitsNulls, contentType });
+  });
   test('rejects Accept text/csv', () => {
     expect(errorOf(() => parseAccept('text/csv'))).toMatchObject({ status: 406, code: 'PGRST107' });
   });

@@ -43,6 +43,8 @@ export type Preferences = {
   count: boolean;
   resolution: 'merge' | 'ignore' | null;
   missingIsDefault: boolean;
+  /** Leave fields without a value out of the rows. The media type says so. */
+  omitsNulls: boolean;
   /** The value of `Preference-Applied`. */
   applied: readonly string[];
 };

@@ -17,7 +17,7 @@ import {
 } from './query-cost.ts';
 import { dataError } from './errors.ts';
 import type { ExposedTable } from './exposed-tables.ts';
-import { JSON_OBJECT, parseAccept, parsePreferences, applyRangeHeader } from './parse-headers.ts';
+import { parseAccept, parsePreferences, applyRangeHeader } from './parse-headers.ts';
 import { parseQuery } from './parse-query.ts';
 import { parseChanges, checkContentType, parseBody, parseInsertRows } from './parse-rows.ts';
 import type { Condition, Query, Rows } from './query.ts';
@@ -53,8 +53,8 @@ export function parseRequest(
   if (!isRead && method !== 'POST' && method !== 'PATCH' && method !== 'DELETE') {
     throw dataError('PGRST117', { message: `Unsupported HTTP method: ${method}` });
   }
-  const single = parseAccept(request.header('accept')) === JSON_OBJECT;
-  const preferences = parsePreferences(request.header('prefer'));
+  const { omitsNulls, ...answer } = parseAccept(request.header('accept'));
+  const preferences = { ...parsePreferences(request.header('prefer')), omitsNulls };
   const query = parseQuery(table, queryString(request.url));
   checkDates(query.where);
   rejectCostlyQuery(table, query);
@@ -66,18 +66,19 @@ export function parseRequest(
     const sql = selectSql(table, named, {
       body: method === 'GET',
       total: preferences.count,
+      omitsNulls,
       limitedTexts: limitedTexts(table, query),
     });
     const costly = isCostlyRead(table, query, preferences.count);
     const quick = isQuickRead(table, query, preferences.count);
-    return { method, single, preferences, range: query.range, table, sql, returnsRow: true, costly, quick };
+    return { ...answer, method, preferences, range: query.range, table, sql, returnsRow: true, costly, quick };
   }
   if (method !== 'POST') requireFilter(method, query);
   if (method !== 'DELETE') checkContentType(request.header('content-type'));
   const applied = method === 'POST' ? preferences : { ...preferences, resolution: null, location: false };
   const returnsRow = applied.representation || applied.location || applied.resolution === 'merge';
   const costly = method !== 'POST' && writesManyLongTexts(table, query);
-  return { method, single, preferences: applied, range: query.range, table, query, returnsRow, costly };
+  return { ...answer, method, preferences: applied, range: query.range, table, query, returnsRow, costly };
 }
 
 export type Write = {

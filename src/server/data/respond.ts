@@ -1,16 +1,15 @@
 /** Builds the responses of the data API: status, `Content-Range` and body (docs/specification/api.md 20 and 21). */
 import { dataError, type DataError } from './errors.ts';
 import type { ExposedTable } from './exposed-tables.ts';
-import { JSON_OBJECT } from './parse-headers.ts';
+import type { Accepted } from './parse-headers.ts';
 import type { Preferences, Range } from './query.ts';
 import type { QueryResult } from './to-sql.ts';
 
-export type ResponseOptions = {
+/** `single`: a result without rows or with several rows is an error. */
+export type ResponseOptions = Pick<Accepted, 'single' | 'contentType'> & {
   method: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE';
   range: Range;
   preferences: Preferences;
-  /** Return one object instead of an array; a result without rows or with several rows is an error. */
-  single: boolean;
   table: ExposedTable;
 };
 
@@ -27,7 +26,7 @@ export function checkSingle(single: boolean, rowCount: number): void {
 }
 
 export function toResponse(options: ResponseOptions, result: QueryResult): Response {
-  const { preferences, single } = options;
+  const { preferences, single, contentType } = options;
   const headers: Record<string, string> = {
     'content-range': contentRange(options, result),
     'cache-control': NO_STORE,
@@ -36,7 +35,7 @@ export function toResponse(options: ResponseOptions, result: QueryResult): Respo
   if (preferences.applied.length > 0) headers['preference-applied'] = preferences.applied.join(', ');
   const body = options.method === 'HEAD' ? undefined : result.body;
   if (body !== undefined || options.method === 'HEAD') {
-    headers['content-type'] = `${single ? JSON_OBJECT : 'application/json'}; charset=utf-8`;
+    headers['content-type'] = `${contentType}; charset=utf-8`;
   }
   const status = statusOf(options, result);
   // A `single` body is an array of one row; the brackets are removed.

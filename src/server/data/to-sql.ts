@@ -34,25 +34,31 @@ export const MAX_TEXT_BYTES = 16 * 1024 * 1024;
 /** JSON escapes quotes as two bytes. Threat: it escapes control characters as six. */
 const MAX_JSON_BYTES = 2 * MAX_TEXT_BYTES;
 
-const BODY = `coalesce(json_agg(page), '[]')::text as body`;
 const AMOUNT = 'count(*)::int as amount';
 /** PostgreSQL evaluates an aggregate that occurs several times once. */
-const LIMITED_JSON = `(json_agg(page.item) filter (where page.bytes <= ${MAX_TEXT_BYTES}))::text`;
-const LIMITED_BODY =
-  `case when octet_length(${LIMITED_JSON}) <= ${MAX_JSON_BYTES} then ${LIMITED_JSON} else '[]' end as body, ` +
-  `coalesce(max(page.bytes) > ${MAX_TEXT_BYTES} or octet_length(${LIMITED_JSON}) > ${MAX_JSON_BYTES}, false) as "isTooLong"`;
+const LIMITED_JSON = `(json_agg(page.item) filter (where page.bytes <= ${MAX_TEXT_BYTES}))`;
 
 /**
  * The body of a page, and the page as its source.
  *
  * @param texts the long texts of the page, whose sum is limited; none for a page that cannot be too long
  */
-function bodySql(page: string, texts: readonly Column[]): { body: string; source: string } {
-  if (texts.length === 0) return { body: BODY, source: `(${page}) page` };
+function bodySql(
+  page: string,
+  texts: readonly Column[],
+  { omitsNulls }: Pick<Preferences, 'omitsNulls'>,
+): { body: string; source: string } {
+  const asText = (json: string): string => `${omitsNulls ? `json_strip_nulls(${json})` : json}::text`;
+  if (texts.length === 0)
+    return { body: `${asText("coalesce(json_agg(page), '[]')")} as body`, source: `(${page}) page` };
   // Of a stored text that is not read otherwise, PostgreSQL reads the length alone.
   const length = texts.map((column) => `coalesce(octet_length(page.${quoteColumn(column)}), 0)`).join(' + ');
   const sum = `sum(${length}) over (rows unbounded preceding)`;
-  return { body: LIMITED_BODY, source: `(select page as item, ${sum} as bytes from (${page}) page) page` };
+  const json = asText(LIMITED_JSON);
+  const body =
+    `case when octet_length(${json}) <= ${MAX_JSON_BYTES} then ${json} else '[]' end as body, ` +
+    `coalesce(max(page.bytes) > ${MAX_TEXT_BYTES} or octet_length(${json}) > ${MAX_JSON_BYTES}, false) as "isTooLong"`;
+  return { body, source: `(select page as item, ${sum} as bytes from (${page}) page) page` };
 }
 
 function rangeSql({ limit, offset }: Range, values: Values): string {
@@ -63,7 +69,7 @@ function rangeSql({ limit, offset }: Range, values: Values): string {
 export function selectSql(
   table: ExposedTable,
   query: Query,
-  parts: { body: boolean; total: boolean; limitedTexts?: readonly Column[] },
+  parts: { body: boolean; total: boolean; omitsNulls?: boolean; limitedTexts?: readonly Column[] },
 ): Sql {
   const values = new Values();
   const where = whereSql(query.where, values);
@@ -71,7 +77,9 @@ export function selectSql(
   const page = parts.body
     ? `select ${quoteColumns(query.select)} ${from}${orderSql(query.order)}${rangeSql(query.range, values)}`
     : `select ${from}${rangeSql(query.range, values)}`;
-  const { body, source } = bodySql(page, parts.body ? (parts.limitedTexts ?? []) : []);
+  const { body, source } = bodySql(page, parts.body ? (parts.limitedTexts ?? []) : [], {
+    omitsNulls: parts.omitsNulls ?? false,
+  });
   const results = [...(parts.body ? [body] : []), AMOUNT];
   // Uses the same parameters: the total has exactly the filters of the page.
   if (parts.total) results.push(`(select count(*) ${from})::int as total`);
@@ -217,7 +225,7 @@ function writeStatementSql(
   if (!preferences.representation)
     return { text: `${written} select ${AMOUNT}${inserted}${firstKey} from written`, values: values.list };
   const page = `select ${quoteColumns(query.select)} from written${orderSql(query.order)}${rangeSql(query.range, values)}`;
-  const { body, source } = bodySql(page, limitedTexts);
+  const { body, source } = bodySql(page, limitedTexts, preferences);
   return { text: `${written} select ${body}, ${AMOUNT}${inserted} from ${source}`, values: values.list };
 }
 

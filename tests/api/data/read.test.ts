@@ -193,6 +193,28 @@ describe('raw read requests', () => {
     expect(response.headers.get('content-type')).toBe('application/vnd.pgrst.object+json; charset=utf-8');
     expect(response.json).toEqual({ date: days[0] });
   });
+  test('leave out fields without a value', async () => {
+    const { client } = world.ana;
+    const one = client.from('entries').select('date,hustle_score').eq('date', days[0]);
+    expect((await one.stripNulls().single()).data).toEqual({ date: days[0] });
+    const texts = client.from('entries').select('date,content,hustle_score').limit(2).order('date').stripNulls();
+    expect((await texts).data?.map((row) => Object.keys(row))).toEqual([
+      ['date', 'content'],
+      ['date', 'content'],
+    ]);
+    const written = await client
+      .from('entries')
+      .update({ content: '<p>again</p>' })
+      .eq('date', days[0])
+      .select('date,hustle_score')
+      .stripNulls();
+    expect(written.data).toEqual([{ date: days[0] }]);
+    const type = 'application/vnd.pgrst.array+json;nulls=stripped';
+    const response = await world.request(world.ana, 'GET', '/rest/v1/entries?select=date,hustle_score&limit=0', {
+      headers: { accept: type },
+    });
+    expect([response.headers.get('content-type'), response.json]).toEqual([`${type}; charset=utf-8`, []]);
+  });
 });
 
 describe('locked days', () => {
