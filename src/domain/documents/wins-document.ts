@@ -64,18 +64,26 @@ function parseLine(value: unknown): DocumentLine | null {
 
 export type DocumentSection = { heading: string | null; wins: readonly WinLine[] };
 
+/** Every text of a document is one line. U+0085 ends a line, and no file may contain it. */
+const asLine = (text: string): string => text.replaceAll(/[\s\u0085]+/g, ' ').trim();
+
 /** The document as it is handed in: without blank lines, and without headings that have neither text nor wins. */
 export function sectionsOf({ lines }: Pick<WinsDocument, 'lines'>): DocumentSection[] {
   const sections: { heading: string | null; wins: WinLine[] }[] = [{ heading: null, wins: [] }];
   for (const line of lines) {
-    const text = line.text.replaceAll(/\s+/g, ' ').trim();
+    const text = asLine(line.text);
     if (line.kind === 'heading') sections.push({ heading: text === '' ? null : text, wins: [] });
     else if (text !== '') sections.at(-1)!.wins.push({ ...line, text });
   }
   return sections.filter(({ heading, wins }) => heading !== null || wins.length > 0);
 }
 
-export const titleOf = ({ title }: Pick<WinsDocument, 'title'>): string => title.trim() || 'Wins';
+export const titleOf = ({ title }: Pick<WinsDocument, 'title'>): string => asLine(title) || 'Wins';
+export const authorOf = ({ author }: Pick<WinsDocument, 'author'>): string => asLine(author);
+
+/** The lines below the title. */
+export const factsOf = (document: WinsDocument): string[] =>
+  [authorOf(document), periodLabel(document.from, document.to)].filter((fact) => fact !== '');
 
 const monthName = (month: MonthNumber): string => MONTHS[month % 12]!;
 const isFirstOfMonth = (date: Day): boolean => date.endsWith('-01');
@@ -105,9 +113,7 @@ export function lineDate(date: Day, { from, to }: Pick<WinsDocument, 'from' | 't
 
 /** CommonMark. Words that Markdown would interpret are escaped. */
 export function documentMarkdown(document: WinsDocument): string {
-  const { author, from, to } = document;
-  const facts = [author.trim(), periodLabel(from, to)].filter((fact) => fact !== '');
-  const parts = [`# ${markdownOfText(titleOf(document))}`, facts.map(markdownOfText).join('  \n')];
+  const parts = [`# ${markdownOfText(titleOf(document))}`, factsOf(document).map(markdownOfText).join('  \n')];
   for (const { heading, wins } of sectionsOf(document)) {
     // `#` at the end of a heading closes it.
     if (heading !== null) parts.push(`## ${markdownOfText(heading).replace(/(?<=^| )#+$/, '\\$&')}`);

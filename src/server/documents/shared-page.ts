@@ -12,7 +12,7 @@ import { parseCoachText, type CoachSpan } from '#domain/coach/coach-text.ts';
 import { shortDate, splitReview } from '#domain/coach/win-bullets.ts';
 import { dateLabel } from '#domain/day/day.ts';
 import { TOKEN_PATTERN } from '#domain/documents/document-links.ts';
-import { lineDate, parseContent, periodLabel, sectionsOf, titleOf } from '#domain/documents/wins-document.ts';
+import { authorOf, lineDate, parseContent, periodLabel, sectionsOf, titleOf } from '#domain/documents/wins-document.ts';
 import type { Config } from '../config/config.ts';
 import { toDataError } from '../data/errors.ts';
 import { RETRY_AFTER_SECONDS } from '../data/respond.ts';
@@ -96,7 +96,7 @@ function documentPage({ title, from, to, content }: SharedDocument): PageParts |
   const parsed = parseContent(content);
   if (parsed === null) return null;
   const document = { title, from, to, ...parsed };
-  const author = parsed.author.trim();
+  const author = authorOf(document);
   const sections = sectionsOf(document).map(({ heading, wins }) => {
     const items = wins.map(({ date, text }) => winItem(text, date, lineDate(date, document)));
     return `${heading === null ? '' : `<h2 dir="auto">${escapeHtml(heading)}</h2>\n`}${list(items)}`;

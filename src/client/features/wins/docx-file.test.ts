@@ -132,6 +132,12 @@ describe('the Word file', () => {
   });
 });
 
+test.each(['\u0085', '\u2028', '\u000b', '\n'])('keeps words apart that %j separates', async (end) => {
+  const document = documentOf([win('2026-03-01', `one${end}two`)], { title: `my${end}year`, author: `A${end}B` });
+  const read = readParagraphs((await readMembers(document)).get('word/document.xml')!);
+  expect(read.map(({ text }) => text)).toEqual(['my year', 'A B  ·  2026', 'one two\u00a0 Mar\u00a01']);
+});
+
 const ODD = ['\u0000', '\u000b', '\u001b', '\ud800', '\uffff', '\ufffe', ']]>', '&amp;', '<w:p/>', '\u0085', '😀', 'א'];
 /** XML 1.0 has none of these. */
 const withoutForbidden = (text: string): string =>

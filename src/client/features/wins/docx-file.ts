@@ -16,7 +16,15 @@ import {
 } from 'docx';
 import { RIGHT_TO_LEFT } from '#domain/isolate.ts';
 import { withoutControls } from '#domain/log/entry-html.ts';
-import { lineDate, periodLabel, sectionsOf, titleOf, type WinsDocument } from '#domain/documents/wins-document.ts';
+import {
+  authorOf,
+  factsOf,
+  lineDate,
+  periodLabel,
+  sectionsOf,
+  titleOf,
+  type WinsDocument,
+} from '#domain/documents/wins-document.ts';
 
 const TWIPS_PER_MM = 56.7;
 const MARGIN = Math.round(25 * TWIPS_PER_MM);
@@ -28,11 +36,9 @@ const BULLETS = 'wins';
 
 /** `paper`: from the reader's locale. */
 export async function docxFile(document: WinsDocument, paper: keyof typeof PAGES): Promise<Blob> {
-  const { author, from, to } = document;
   const title = titleOf(document);
   const page = PAGES[paper];
   const textWidth = page.width - 2 * MARGIN;
-  const facts = [author.trim(), periodLabel(from, to)].filter((fact) => fact !== '');
   const body = sectionsOf(document).flatMap(({ heading, wins }) => [
     ...(heading === null ? [] : [new Paragraph({ heading: HeadingLevel.HEADING_1, ...textOptions(heading) })]),
     ...wins.map(
@@ -55,10 +61,10 @@ export async function docxFile(document: WinsDocument, paper: keyof typeof PAGES
   return Packer.toBlob(
     new Document({
       title,
-      subject: `Wins, ${periodLabel(from, to)}`,
+      subject: `Wins, ${periodLabel(document.from, document.to)}`,
       // Left out, the library names "Un-named".
-      creator: author.trim(),
-      lastModifiedBy: author.trim(),
+      creator: authorOf(document),
+      lastModifiedBy: authorOf(document),
       styles: {
         default: {
           document: {
@@ -119,7 +125,9 @@ export async function docxFile(document: WinsDocument, paper: keyof typeof PAGES
             new Paragraph({
               style: 'Facts',
               tabStops: [{ type: TabStopType.RIGHT, position: textWidth }],
-              children: facts.flatMap((fact, index) => (index === 0 ? [run(fact)] : [new TextRun('  ·  '), run(fact)])),
+              children: factsOf(document).flatMap((fact, index) =>
+                index === 0 ? [run(fact)] : [new TextRun('  ·  '), run(fact)],
+              ),
             }),
             ...body,
           ],

@@ -1,9 +1,17 @@
 /** The document as it is printed, on A4 or Letter. On the screen it is hidden. */
-import { lineDate, periodLabel, sectionsOf, titleOf, type WinsDocument } from '#domain/documents/wins-document.ts';
+import {
+  authorOf,
+  lineDate,
+  periodLabel,
+  sectionsOf,
+  titleOf,
+  type WinsDocument,
+} from '#domain/documents/wins-document.ts';
 import styles from './paper.module.css';
 
 export function Paper({ document }: { document: WinsDocument }) {
-  const { author, from, to } = document;
+  const { from, to } = document;
+  const author = authorOf(document);
   return (
     <article className={styles.paper}>
       <header className={styles.head}>
@@ -12,7 +20,7 @@ export function Paper({ document }: { document: WinsDocument }) {
           {titleOf(document)}
         </p>
         <p className={styles.facts}>
-          {author.trim() !== '' && <bdi>{author.trim()}</bdi>}
+          {author !== '' && <bdi>{author}</bdi>}
           <span>{periodLabel(from, to)}</span>
         </p>
       </header>
