@@ -7,6 +7,7 @@
  * stdout.
  */
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { z } from 'zod';
@@ -36,11 +37,20 @@ const dateOf = (what: string) =>
 const DAYS = { from: z.string(), to: z.string(), days: z.array(z.object({ date: z.string(), markdown: z.string() })) };
 const READS = { readOnlyHint: true, openWorldHint: false } as const;
 
+/** How long the requests that are in flight when the agent closes stdin may take. */
+const MAX_END_MS = 10_000;
+
 export async function runMcpServer(
-  machine: Machine,
+  owner: Machine,
   connection: Connection,
   { canWrite }: { canWrite: boolean },
 ): Promise<number> {
+  const end = new AbortController();
+  const machine: Machine = {
+    ...owner,
+    fetch: (input, init) =>
+      owner.fetch(input, { ...init, signal: AbortSignal.any([end.signal, ...(init?.signal ? [init.signal] : [])]) }),
+  };
   const server = new McpServer({ name: 'hustle', version: machine.version }, { instructions: INSTRUCTIONS });
 
   server.registerTool(
@@ -97,11 +107,41 @@ export async function runMcpServer(
     );
   }
 
-  await server.connect(new StdioServerTransport());
+  const transport = new StdioServerTransport();
+  await server.connect(transport);
+  const inFlight = followRequests(transport);
   note(machine, `hustle: serving ${connection.server} over stdio${canWrite ? '' : ', read-only'}.`);
   await once(process.stdin, 'end');
+  await Promise.race([inFlight.finish(), sleep(MAX_END_MS, undefined, { ref: false })]);
+  end.abort();
   await server.close();
   return EXIT.ok;
+}
+
+/** Follows which requests have no answer yet. The SDK drops them when it closes. */
+function followRequests(transport: StdioServerTransport): { finish(): Promise<void> } {
+  const ids = new Set<unknown>();
+  let resolve = (): void => {};
+  const remove = (id: unknown): void => {
+    ids.delete(id);
+    if (ids.size === 0) resolve();
+  };
+  const receive = transport.onmessage!;
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK's transports have this property alone
+  transport.onmessage = (message) => {
+    if ('method' in message && 'id' in message) ids.add(message.id);
+    receive(message);
+    // A cancelled request gets no answer.
+    if ('method' in message && message.method === 'notifications/cancelled') remove(message.params?.['requestId']);
+  };
+  const send = transport.send.bind(transport);
+  transport.send = async (message) => {
+    await send(message);
+    if (!('method' in message) && 'id' in message) remove(message.id);
+  };
+  return {
+    finish: () => (ids.size === 0 ? Promise.resolve() : new Promise((done) => (resolve = done))),
+  };
 }
 
 async function append(

@@ -240,6 +240,39 @@ describe('an agent', () => {
     expect(await call(client, 'find_entries', { query: 'x'.repeat(201) })).toMatchObject({ isError: true });
   });
 
+  test('gets the answers that were in flight when it closed stdin', async () => {
+    const user = await newUser();
+    await run(user, 'Shipped the billing page');
+    const state = { closeInput: (): void => {}, held: 0 };
+    user.env['HUSTLE_SERVER'] = await startProxy(() => (moment) => {
+      if (moment === 'answer' && (state.held += 1) === 1) state.closeInput();
+    });
+    const server = spawn('hustle', ['mcp', '--write'], { env: user.env, stdio: ['pipe', 'pipe', 'pipe'] });
+    state.closeInput = () => server.stdin.end();
+    let output = '';
+    server.stdout.on('data', (chunk) => (output += chunk));
+    const client = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+    const callOf = (id: number, name: string, args: object): object => ({
+      jsonrpc: '2.0',
+      id,
+      method: 'tools/call',
+      params: { name, arguments: args },
+    });
+    const messages = [
+      { jsonrpc: '2.0', id: 1, method: 'initialize', params: client },
+      { jsonrpc: '2.0', method: 'notifications/initialized' },
+      callOf(2, 'read_day', {}),
+      callOf(3, 'append_item', { text: 'Deployed it' }),
+      callOf(4, 'find_entries', { query: 'billing' }),
+      { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 4 } },
+    ];
+    server.stdin.write(messages.map((message) => `${JSON.stringify(message)}\n`).join(''));
+    expect(await once(server, 'close')).toEqual([0, null]);
+    expect(output).toContain('Shipped the billing page');
+    expect(output).toContain('Added to ');
+    expect(await itemsOf(user)).toEqual(['Shipped the billing page', 'Deployed it']);
+  });
+
   test('gets nothing but the protocol, also for what is no request', async () => {
     const user = await newUser();
     const server = spawn('hustle', ['mcp'], { env: user.env, stdio: ['pipe', 'pipe', 'pipe'] });
