@@ -185,14 +185,12 @@ export type RunTotals = { date: string; minutes: number; summary: string };
 
 /** The page `docs/slowest-tests.md`. */
 export function slowestFilesPage(durations: readonly FileDuration[], count: number, run: RunTotals): string {
-  const rows = durations.slice(0, count).map(({ file, tests, ms }) => `| \`${file}\` | ${tests} | ${seconds(ms)} |`);
   return `# Slowest tests
 
-Written by \`npm test -- --record\` on ${run.date}: ${run.summary}, in ${run.minutes.toFixed(1)} minutes. The whole run may take 7 minutes
-on two quiet cores. The seconds of a file are those of its tests, with other tests running beside them.
+Written by \`npm test -- --record\` on ${run.date}: ${run.summary}, in ${run.minutes.toFixed(1)} minutes, of 7 on two quiet cores.
 
-| file | tests | seconds |
-| --- | --- | --- |
-${rows.join('\n')}
+\`\`\`
+${slowestFilesText(durations, count)}
+\`\`\`
 `;
 }
