@@ -85,14 +85,14 @@ async function readText(database: Database, userId: string, day: Day): Promise<s
   const { rows } = await database
     .asService('open a page of a mail')
     .statement<{ text: string }>(
-      `select left(content_text, ${MAX_CANNED_LENGTH}) as text from public.entries where user_id = $1 and date = $2`,
+      `select left(content_text, ${MAX_QUICK_ENTRY_LENGTH}) as text from public.entries where user_id = $1 and date = $2`,
       [userId, day],
     );
   return rows[0]?.text ?? '';
 }
 
 /** Longer than every quick entry. */
-const MAX_CANNED_LENGTH = 100;
+const MAX_QUICK_ENTRY_LENGTH = 100;
 
 /**
  * Writes as the user, so that the policies decide about the day and the triggers keep versions and tell open pages. One

@@ -78,28 +78,28 @@ function EarlierLog({ date, label, today }: { date: Day; label: string; today: D
 /** A log with one item, as the editor writes it. */
 const logOf = (text: string): string => EMPTY_LOG_HTML.replace('<p></p>', () => `<p>${escapeHtml(text)}</p>`);
 
-/** The canned text that a log consists of, `''` for a log without words; null for a log with words of the user. */
-const cannedTextOf = (html: string): string | null => (isEmptyLog(html) ? '' : matchQuickEntry(entryText(html)));
+/** The quick entry that a log consists of, `''` for a log without words; null for a log with words of the user. */
+const quickEntryOf = (html: string): string | null => (isEmptyLog(html) ? '' : matchQuickEntry(entryText(html)));
 
-/** A longer text is no canned one; the page doesn't serialise a long log at every key. */
-const MAX_CANNED_LENGTH = 100;
+/** Longer than every quick entry; so the page doesn't serialise a long log at every key. */
+const MAX_QUICK_ENTRY_LENGTH = 100;
 
-/** `cannedTextOf` the page's text. */
-function useCannedText(page: PageText): string | null {
+/** `quickEntryOf` the page's text. */
+function useQuickEntry(page: PageText): string | null {
   const { saver, editor: handle } = page;
   return usePageValue(page, () => {
-    if (!handle) return cannedTextOf(saver.text());
-    const isLong = handle.editor.state.doc.textContent.trim().length > MAX_CANNED_LENGTH;
-    return isLong ? null : cannedTextOf(handle.read());
+    if (!handle) return quickEntryOf(saver.text());
+    const isLong = handle.editor.state.doc.textContent.trim().length > MAX_QUICK_ENTRY_LENGTH;
+    return isLong ? null : quickEntryOf(handle.read());
   });
 }
 
 /** Shown while the page has no words or one of the four texts, so that the user can choose another. */
 export function QuickOptions({ saver, editor }: PageText) {
-  const selected = useCannedText({ saver, editor });
+  const selected = useQuickEntry({ saver, editor });
   if (selected === null) return null;
   const choose = (text: string): void =>
-    saver.rewrite((current) => (cannedTextOf(current) === null ? null : logOf(text)), QUICK_SAVE_DELAY_MS);
+    saver.rewrite((current) => (quickEntryOf(current) === null ? null : logOf(text)), QUICK_SAVE_DELAY_MS);
   return (
     <section className={styles.options} aria-labelledby="quick-options">
       <h2 id="quick-options" className={styles.title}>
