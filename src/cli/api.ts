@@ -108,7 +108,7 @@ export const messageOf = ({ status, body }: Answer): string =>
   textOf(body['msg']) ||
   `The server has refused (${status}).`;
 
-/** An answer that is no success, for commands that cannot go on. */
+/** The error of a refused request, for commands that cannot go on. */
 export function refusalOf(answer: Answer, { server }: { server: string }): CommandError {
   const code = textOf(answer.body['code']);
   if (code === 'TOKEN_INVALID')

@@ -21,7 +21,7 @@ export const openQueue = (machine: Machine): Queue => {
 
 /**
  * The text of a pipe. UTF-16 with its mark is what PowerShell writes.
- * @throws CommandError for too much, and for what is no text
+ * @throws CommandError if the input is too long or not text
  */
 export async function readPipe({ stdin }: Pick<Machine, 'stdin'>): Promise<string> {
   const chunks: Uint8Array[] = [];

@@ -211,8 +211,7 @@ export async function serve({ config, clock, log, ...options }: ServeDeps): Prom
   };
 }
 
-// Opens the database and serves, as the only process or as one of several workers.
-
+/** What a process that serves needs, as the only one or as one of several workers. */
 type Deps = {
   config: Config;
   log: Logger;

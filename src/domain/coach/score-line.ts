@@ -165,7 +165,7 @@ export function readScore(value: unknown): number | null {
   return found === undefined ? null : toScore(found);
 }
 
-/** Rounds to a whole number, halves down: the coach is no flatterer. */
+/** Rounds to a whole number, halves down: the coach does not flatter. */
 function toScore(text: string): number | null {
   const value = Number(text.replace(',', '.'));
   return value >= SCORE_RANGE.min && value <= SCORE_RANGE.max ? Math.ceil(value - 0.5) : null;

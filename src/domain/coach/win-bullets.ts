@@ -40,7 +40,7 @@ const DATED_LINE = new RegExp(
 );
 const PARTIAL_DATED_LINE = new RegExp(String.raw`${MARKER}[\d‐‑–-]{0,10}$|^\s*[-*•+·–—]$`);
 
-/** A line that begins with a date. `date` may be no calendar day; `isItem`: as an item of a list. */
+/** A line that begins with a date. `date` may not exist in the calendar; `isItem`: as an item of a list. */
 export function parseDatedLine(line: string): { date: string; text: string; isItem: boolean } | null {
   const [, marker, date, text = ''] = DATED_LINE.exec(line) ?? [];
   return date === undefined

@@ -28,7 +28,7 @@ export function workdayCount(ranges: readonly TimeOff[], workdays: readonly numb
   return count;
 }
 
-/** Why the typed days are no range of time off; null for a valid range. */
+/** Why the typed days are not a range of time off; null for a valid range. */
 export function checkTimeOff(first: Day, last: Day): 'ends-early' | 'too-long' | null {
   if (last < first) return 'ends-early';
   return daysBetween(first, last) < MAX_RANGE_DAYS ? null : 'too-long';
@@ -46,7 +46,7 @@ export const timeOffBetween = (ranges: readonly TimeOff[], from: Day, to: Day): 
 
 /**
  * Counts the workdays of a period that have a log. The product shows this instead of a streak, so that one missed day
- * does not reset the count. Any log on a workday counts, including a quick entry such as "I am sick"; a day off is no
+ * does not reset the count. Any log on a workday counts, including a quick entry such as "I am sick"; a day off is not a
  * workday (time-off.ts).
  */
 export type Workdays = { accounted: number; workdays: number };

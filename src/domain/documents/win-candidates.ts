@@ -27,7 +27,7 @@ export function candidateDays(logs: readonly DayLog[], wins: readonly DayText[])
   });
 }
 
-/** Without headings and what introduces other lines. A quick entry has none: nobody was ever praised for it. */
+/** The lines of a log that can be wins: no headings, no lines that introduce others, no quick entries. */
 function linesOf(html: string): string[] {
   if (matchQuickEntry(entryText(html)) !== null) return [];
   return logLines(html)

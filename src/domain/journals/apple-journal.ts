@@ -61,7 +61,7 @@ function* readPage(file: SourceFile, html: string): Generator<JournalEntry | Ski
 
 const escapeText = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
-/** Photos, videos and recordings. Places, workouts and songs are not counted: they are no files. */
+/** Photos, videos and recordings. Places, workouts and songs are not counted: they are not files. */
 const picturesOf = (html: string): number =>
   findElements(html, 'div', (attributes) =>
     /\bassetType_(?:photo|livePhoto|video|audio|drawing|document)/i.test(attributeOf(attributes, 'class') ?? ''),

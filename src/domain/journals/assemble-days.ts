@@ -73,7 +73,7 @@ function byteLength(text: string): number {
 /** Controls that end a line. They become U+2028, which the readers of text and HTML take for a line end. */
 const OLD_LINE_END = /[\v\f\x85]/g;
 
-/** Control characters are no text, and half a surrogate pair cannot be stored. */
+/** Control characters are not text, and half a surrogate pair cannot be stored. */
 export const cleanText = (text: string): string =>
   withoutControls(text.replace(OLD_LINE_END, '\u2028')).replace(/\p{Surrogate}/gu, '');
 

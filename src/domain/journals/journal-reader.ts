@@ -58,7 +58,7 @@ export type JournalEntry = {
 };
 
 export type ReadContext = {
-  /** The text of a file in whatever encoding it is. Throws an `UnreadableTextError` if it is none, or unknown. */
+  /** Decodes a file of unknown encoding. Throws an `UnreadableTextError` if the file is not text or its encoding is unknown. */
   decode: (file: SourceFile) => Promise<string>;
   /** The user's IANA zone, for programs that store UTC instants without a zone. Never the machine's. */
   zone: string;
@@ -112,7 +112,7 @@ export const fileKind = ({ path }: SourceFile): string => path.replace(/[^/]*?(\
 
 export const skip = (source: string, reason: SkipReason): Skipped => ({ kind: 'skipped', source, reason });
 
-/** Reads files one after the other. A file that is no text or that breaks its reader is reported and ends nothing. */
+/** Reads files one after the other. A file that is not text or that breaks its reader is reported and ends nothing. */
 export async function* readEachFile(
   files: readonly SourceFile[],
   context: ReadContext,

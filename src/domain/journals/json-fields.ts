@@ -55,7 +55,7 @@ export function entryTime(value: unknown, storedZone: unknown, userZone: string)
   return localTime(new Date(sign === '-' ? instant - shift : instant + shift), 'UTC');
 }
 
-/** Null if the value is no instant but the time on a clock. */
+/** Null if the value is not an instant but the time on a clock. */
 function instantOf(value: unknown): number | null {
   if (typeof value === 'number') return value;
   const text = stringOf(value).trim();
@@ -110,7 +110,7 @@ const FIRST_MILLISECONDS = 1e11;
 /**
  * A stored timestamp as a local day and time. A text with an offset, or without any zone, is the entry's own clock and
  * stays as it is written. UTC (`Z`) and numbers since 1970 are instants, and `zone` tells their day. Null if the value
- * is no timestamp or no existing date.
+ * is neither a timestamp nor an existing date.
  */
 export function parseTimestamp(value: unknown, zone: string): LocalTime | null {
   if (typeof value === 'number' && Number.isFinite(value))

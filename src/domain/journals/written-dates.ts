@@ -168,7 +168,7 @@ function takeWeekday(text: string, pattern: RegExp): { rest: string; weekdays: R
 
 const dayOfWeek = (day: Day): number => new Date(`${day}T00:00:00Z`).getUTCDay();
 
-/** A longer text is no heading and no name. Bounds the time of the patterns above. */
+/** A longer text is neither a heading nor a name. Bounds the time of the patterns above. */
 const MAX_LENGTH = 500;
 
 /** The zeros of Arabic, Persian, Devanagari and full-width digits. */

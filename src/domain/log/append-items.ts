@@ -9,7 +9,7 @@ export const APPEND_MAX_LENGTH = 16_000;
 /** The items of one text. */
 export const APPEND_MAX_ITEMS = 200;
 
-/** The HTML of an item. The text is no markup, and its lines are breaks. */
+/** The HTML of an item. The text is not markup, and its lines are breaks. */
 export const itemHtml = (text: string): string =>
   `<li><p>${text
     .split(/\s*\n\s*/)

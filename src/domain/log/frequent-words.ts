@@ -16,7 +16,7 @@ const MIN_DAYS_OF_NAME = 3;
 
 const WORD = /\p{L}[\p{L}\p{M}'’-]*/gu;
 const isCapitalized = (word: string): boolean => /^\p{Lu}\P{Lu}*\p{Ll}\P{Lu}*$|^\p{Lu}\p{Ll}+\p{Lu}\p{Ll}/u.test(word);
-/** Words that English writes with a capital and that are no names of people, customers or products. */
+/** Words that English writes with a capital and that are not names of people, customers or products. */
 const COMMON: ReadonlySet<string> = new Set(
   [...MONTHS, ...WEEKDAYS].flatMap((name) => [name, name.slice(0, 3)]).map((name) => name.toLowerCase()),
 );
@@ -33,7 +33,7 @@ export type LogWords = { tags: readonly string[]; names: Name[]; lower: string[]
 
 /**
  * Capitalised words within a sentence, and the same words at the beginning of one. A word that the logs also write in
- * lower case is no name. `days`: one for each log, from `readLogWords`.
+ * lower case is not a name. `days`: one for each log, from `readLogWords`.
  */
 export function frequentNames(days: readonly LogWords[]): Mention[] {
   const all = days.flatMap((day) => day.lower);
@@ -62,7 +62,7 @@ export function readLogWords(text: string): LogWords {
     for (const { 0: word, index } of line.matchAll(WORD)) {
       const gap = line.slice(end, index);
       startsSentence = end === 0 || /[.!?:;•–—(“"]/u.test(gap);
-      // A tag is no name.
+      // A tag is not a name.
       const isTag = gap.endsWith('#');
       end = index + word.length;
       const isUpper = isCapitalized(word) && !isTag;

@@ -43,7 +43,7 @@ const depthOf = (container: Container): number => (container.kind === 'root' ? 0
 export const openQuote = (parent: Container): Container =>
   depthOf(parent) < MAX_LEVEL ? { kind: 'quote', parent, flow: null } : parent;
 
-/** The closest container that is no item. */
+/** The closest container that is not an item. */
 export const listParent = (container: Container): Root | Quote =>
   container.kind === 'item' ? container.parent : container;
 

@@ -63,7 +63,7 @@ const HEXADECIMAL = /^(?=.*\d)(?:[\da-f]{6}|[\da-f]{8})$/iu;
 /** `text`: as written, with `#`. `key`: without it; equal for all spellings of one tag. */
 export type Tag = { text: string; key: string; from: number };
 
-/** Every tag of a text, in order. `#42` is not a tag: the number of an issue is no topic. */
+/** Every tag of a text, in order. `#42` is not a tag: the number of an issue is not a topic. */
 export function findTags(text: string): Tag[] {
   const tags: Tag[] = [];
   for (const { 0: found, index } of text.matchAll(TAG)) {

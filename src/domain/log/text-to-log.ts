@@ -22,7 +22,7 @@ const NUMBER = /^(\(?)(\d{1,3}|[a-z])([.)])\s+(?=\S)(?!\d{1,2}\.(?:\s|\d{2,4}\b)
 const HAN_DIGITS = '一二三四五六七八九十';
 /**
  * As Chinese, Japanese and Korean number items, mostly without a blank: `１．`, `1、`, `（一）`, `①`. `3、4月` and
- * `１．５時間` are no items.
+ * `１．５時間` are not items.
  */
 const WIDE_NUMBER = new RegExp(
   String.raw`^(?:([(（]?)(\d{1,3}|[０-９]{1,3}|[${HAN_DIGITS}]{1,3})([.．、)）])|([①-⒛❶-❿㈠-㈩㊀-㊉]))\s*(?=\S)(?![\p{N}${HAN_DIGITS}])`,
@@ -31,7 +31,7 @@ const WIDE_NUMBER = new RegExp(
 const NARROW_NUMBER = /^\(?\d+[.)]$/;
 const WIDE_LETTER = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 /**
- * Word writes a hollow bullet as `o` and a tab, and a PDF has the codes of a symbol font. `- 5 °C` and `+ 3 customers` are no
+ * Word writes a hollow bullet as `o` and a tab, and a PDF has the codes of a symbol font. `- 5 °C` and `+ 3 customers` are not
  * items: a sign before a digit stays.
  */
 const BULLET = /^(?:[*•◦▪‣·●○■\uF0A7\uF0B7]\s+|[-+–]\s+(?!\d)|o\t+)(?=\S)/;
@@ -64,7 +64,7 @@ function readWideNumber(text: string): Line['marker'] {
   const [marker, open = '', digits, end = '', sign = ''] = WIDE_NUMBER.exec(text) ?? [];
   if (marker === undefined) return null;
   const isNarrow = NARROW_NUMBER.test(marker);
-  // `1.5` and `1.a` are no items.
+  // `1.5` and `1.a` are not items.
   if (isNarrow && !WIDE_LETTER.test(text.slice(marker.length))) return null;
   // Of `⑴` the plain form is `(1)`. Unicode has none of `❶`.
   const plain = (digits ?? sign)

@@ -95,7 +95,7 @@ function createParser(): MarkdownIt {
     state.line = close + 1;
     return true;
   });
-  // As in GFM, an address is no place for marks. Our own export escapes them. The text before a colon is read already.
+  // As in GFM, an address has no marks. Our own export escapes them. The text before a colon is read already.
   markdown.inline.ruler.push('address', (state, isSilent) => {
     const { pos, src } = state;
     if (src[pos] !== ':' || !state.env['keepsBreaks']) return false;

@@ -167,7 +167,7 @@ const markdownLine = (runs: readonly Run[]): string =>
     .replace(/^([#>+=:|-])/, '\\$1')
     .replace(/^(\d{1,9})([.)])/, '$1\\$2');
 
-/** A line of plain text as Markdown, for text that is no log. */
+/** A line of plain text as Markdown, for text that is not a log. */
 export const markdownOfText = (text: string): string => markdownLine([{ text, marks: [] }]);
 
 function inline(runs: readonly Run[], depth: number): string {

@@ -172,7 +172,7 @@ async function writeDurably(file: string, content: Buffer): Promise<void> {
 /** Encryption with age (https://age-encryption.org). The library loads at its first use. */
 export const AGE_MAGIC = 'age-encryption.org/v1\n';
 
-/** @throws UsageError for a recipient that is no public age key. */
+/** @throws UsageError for a recipient that is not a public age key. */
 export async function checkRecipients(recipients: readonly string[]): Promise<void> {
   if (recipients.length > 0) await createEncrypter(recipients);
 }

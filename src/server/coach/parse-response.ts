@@ -319,7 +319,7 @@ function balancedObject(text: string): string | null {
 }
 
 /**
- * Removes what is no part of a reply although it arrives as its text: the thoughts of a reasoning model, and tokens of
+ * Removes what is not part of a reply although it arrives as its text: the thoughts of a reasoning model, and tokens of
  * its chat template (docs/specification/coach.md 10). A thought is never shown and never scored.
  *
  * Threat: a log contains such a marker, the model repeats it, and so a piece of the log takes the place of the model's

@@ -11,7 +11,7 @@ const QUOTED = /^(["'])(.+)\1$/s;
 const ESCAPES = 'in a user or password, write %, @, /, ? and # as %25, %40, %2F, %3F and %23';
 export const UNDECODABLE_LOGIN = `has a % that begins no escape: ${ESCAPES}`;
 
-/** Whether the user and the password of an address can be decoded. A bare `%` is no escape. */
+/** Whether the user and the password of an address can be decoded. A bare `%` is not an escape. */
 export function hasDecodableLogin({ username, password }: URL): boolean {
   try {
     decodeURIComponent(username + password);

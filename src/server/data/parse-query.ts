@@ -6,7 +6,7 @@ import { dataError, type DataError } from './errors.ts';
 import type { Column, ExposedTable } from './exposed-tables.ts';
 import type { Condition, Order, Query, Comparison, Truth } from './query.ts';
 
-/** Query parameters that are no filters: some clients send the key here in addition to the `apikey` header. */
+/** Query parameters that are not filters: some clients send the key here in addition to the `apikey` header. */
 const IGNORED_PARAMETERS = new Set(['apikey']);
 const GROUPS = new Set(['and', 'or', 'not.and', 'not.or']);
 
@@ -319,7 +319,7 @@ class Cursor {
     return items;
   }
 
-  /** Takes `{a,b}`, an array as PostgreSQL writes it: spaces around its items are no part of them. */
+  /** Takes `{a,b}`, an array as PostgreSQL writes it: spaces around its items are not part of them. */
   takeArray(): string[] {
     this.expectSpaced('{');
     const items: string[] = [];

@@ -148,7 +148,7 @@ export function dataRoutes({ config, database, accessTokens, limiters, writeQuot
   function describeError(error: unknown, caller: Caller | null, context: Context<AppEnv>): DataError {
     if (error instanceof AccessTokenError) return toTokenError(error);
     const known = toDataError(error, caller?.userId === null);
-    // Rejections are not logged: they are no errors of the server, and stack traces would add load to a burst.
+    // Rejections are not logged: they are not errors of the server, and stack traces would add load to a burst.
     if (known && (known.status < 500 || known === error || error instanceof BusyError)) return known;
     if (known && isClientDisconnected(context)) return known;
     log.error({ ...redactRow(error), method: context.req.method }, 'data request failed');

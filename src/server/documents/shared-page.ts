@@ -91,7 +91,7 @@ ${content}
   return context.body(body, status, HEADERS);
 }
 
-/** Null for a text that is no document, which only another client can have stored. */
+/** Null for a text that is not a document, which only another client can have stored. */
 function documentPage({ title, from, to, content }: SharedDocument): PageParts | null {
   const parsed = parseContent(content);
   if (parsed === null) return null;

@@ -66,7 +66,7 @@ async function readYear(
     user.statement<Row>(READ_YEAR, [userId, from, to]),
     user.statement<{ first: Day | null }>(READ_FIRST, [userId]),
   ]);
-  // An emptied log has a row, and is no log.
+  // An emptied log has a row, and is not a log.
   const logged = rows.filter(({ text }) => text !== '');
   const texts = logged.flatMap(({ text }) => text ?? []);
   const words: LogWords[] = [];

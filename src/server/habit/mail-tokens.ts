@@ -26,7 +26,7 @@ export function createMailToken(userId: string): MailToken {
   return { text: encode(bytes), userId, hash: hash('sha256', bytes, 'buffer') };
 }
 
-/** Null for a text that is no token. Whether it is valid is known by `findMailToken` alone. */
+/** Null for a text that is not a token. Whether it is valid is known by `findMailToken` alone. */
 export function parseMailToken(text: string): Omit<MailToken, 'text'> | null {
   const bytes = decode(text, ID_BYTES + SECRET_BYTES);
   return bytes && { userId: idOf(bytes), hash: hash('sha256', bytes, 'buffer') };

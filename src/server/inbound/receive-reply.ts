@@ -2,7 +2,7 @@
  * Turns the reply to a reminder into items of the day that the reminder was for, and mails what was stored, or why not
  * (docs/specification/habit.md 5).
  *
- * Threat: whoever knows an address of ours may send to it. A mail is answered only if it carries a valid token, comes from
+ * Threat: a stranger who knows an address of ours sends to it. A mail is answered only if it carries a valid token, comes from
  * the proven address of the token's user, and that address's domain vouches for it. All others are dropped without an answer,
  * so no mail of ours goes to a forged sender and no two programs answer each other.
  *
@@ -140,7 +140,7 @@ export function createInbound(deps: InboundDeps): Inbound {
     });
     if (written === null || !(await isWithinLimit(perUser, userId))) return 'later';
     const outcome = await runAs(userId, () => storeReply(written.parsed, { ...token, email: written.email }));
-    // Threat: whoever has a mail of the user sends it again and again.
+    // Threat: an attacker who has a mail of the user sends it again and again.
     if (outcome === 'repeated') await perUser.reward(userId);
     return outcome;
   }

@@ -140,7 +140,7 @@ const collapse = (lines: readonly string[]): string =>
 
 /**
  * What the library reads: signatures end a mail. Threat: its regular expressions take cubic time, so it gets little text and no
- * long line, which is no signature.
+ * long line, which is not a signature.
  */
 const MAX_TAIL_LENGTH = 1_000;
 const MAX_LINE_LENGTH = 200;

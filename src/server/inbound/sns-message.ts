@@ -87,7 +87,7 @@ export function createSnsVerifier(
   clock: Clock,
 ): (message: SnsMessage) => Promise<boolean> {
   const certificates = new LRUCache<string, string>({ max: 10, ttl: 24 * 3_600_000 });
-  // Threat: whoever knows the topic names a new file with each message.
+  // Threat: an attacker who knows the topic names a new file with each message.
   const fetches = new RateLimiterMemory({ points: MAX_FETCHES_PER_MINUTE, duration: 60 });
   async function fetchCertificate(url: string): Promise<string> {
     if (!(await isWithinLimit(fetches, 'all'))) throw new BusyError('full');

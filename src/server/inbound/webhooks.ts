@@ -174,7 +174,7 @@ async function readMailgun(
   if (token === '' || !isSame(field('signature'), expected)) return 'unsigned';
   const [raw, recipient] = [field('body-mime'), field('recipient')];
   if (raw === '' || recipient === '') return 'unreadable';
-  // Threat: the signature does not cover the mail, so whoever saw one could post other mails with it.
+  // Threat: the signature does not cover the mail, so an attacker who saw one could post other mails with it.
   const claim = await claimToken(token);
   return claim === null ? 'unsigned' : { raw: Buffer.from(raw), recipients: [recipient], arrival: null, claim };
 }
@@ -190,7 +190,7 @@ function countFields(body: Uint8Array, contentType: string): number {
   return fields;
 }
 
-/** Null for what is no form. */
+/** Null if the body is not a form. */
 function separatorOf(contentType: string): string | null {
   try {
     const { essence, params } = new MIMEType(contentType);

@@ -36,7 +36,7 @@ type Counts = { payments: { status: string; count: number }[]; bytes: number };
 /** The states of a job of pg-boss that still wait to be done. */
 const WAITING_STATES: ReadonlySet<string> = new Set(['created', 'retry', 'active']);
 
-/** @param database not wrapped by `observeDatabase` and traces: these statements are no work for users */
+/** @param database not wrapped by `observeDatabase` and traces: these statements serve no user */
 export function registerDatabaseFigures(registry: MetricsRegistry, database: Database): void {
   const figures = cached(MAX_AGE_MS, () => readFigures(database));
   const counts = cached(MAX_AGE_OF_COUNTS_MS, () => readCounts(database));

@@ -22,7 +22,7 @@ export function readSubscription(value: unknown): PushTarget | null {
   );
   if (p256dh?.length !== KEY_BYTES || auth?.length !== SECRET_BYTES) return null;
   try {
-    // Throws if it is no point of the curve.
+    // Throws if it is not a point of the curve.
     ECDH.convertKey(p256dh, 'prime256v1');
   } catch {
     return null;

@@ -95,13 +95,13 @@ export async function createWebPush({ secret, subject, clock }: Deps): Promise<W
           salt,
         });
       } catch {
-        // The browser's public key is no point of the curve.
+        // The browser's public key is not a point of the curve.
         return { kind: 'gone' };
       }
       try {
         const response = await fetch(endpoint, {
           method: 'POST',
-          // Threat: a push service, or whoever answers in its place, redirects the request into our network.
+          // Threat: a push service, or an attacker in its place, redirects the request into our network.
           redirect: 'manual',
           signal: AbortSignal.timeout(TIMEOUT_MS),
           headers: {

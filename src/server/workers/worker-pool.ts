@@ -3,7 +3,7 @@
  * (docs/operations/scaling.md). `supervisor.ts` carries the actions out.
  */
 
-/** A worker that served at least this long before it ended is no sign of a crash loop. */
+/** A worker that served at least this long before it ended is not a sign of a crash loop. */
 export const STABLE_MS = 30_000;
 export const FIRST_RETRY_MS = 250;
 const MAX_RETRY_MS = 30_000;

@@ -24,8 +24,8 @@ const RENEWAL_TIMEOUT_MS = 3_000;
 const AUTH_DELAY_MS = 1_000;
 
 /**
- * The state before the first auth event, which corrects it: trusts a stored session that needs no renewal, and that there
- * is none where none is stored.
+ * The state before the first auth event, which corrects it: trusts a stored session that needs no renewal, and the absence
+ * of a stored session.
  */
 function initialAccount(apiUrl: string): AccountState {
   const session = readStoredSession(apiUrl, true);

@@ -12,7 +12,7 @@ type LinkedSignIns = {
   labelOf: (identity: UserIdentity) => string;
   /** False for the last way to sign in: the server refuses to remove it. */
   canRemove: boolean;
-  /** True if a password, which is no identity, signs in as well. */
+  /** True if a password, which is not an identity, signs in as well. */
   hasPasswordBesides: boolean;
   /** The providers that can still be linked. */
   unlinked: ClientConfig['signIn']['providers'];

@@ -119,14 +119,14 @@ function unreadableFailure(reason: 'network' | 'general', name: CoachRequest<unk
   return { kind: 'problem', reason, message, retryAt: null };
 }
 
-/** Parses a response that is no stream: `{ success: false, code, error }`, or a body that cannot be read. */
+/** Parses a response that is not a stream: `{ success: false, code, error }`, or a body that cannot be read. */
 async function refusalOf(response: Response, name: CoachRequest<unknown>['name']): Promise<CoachFailure> {
   // `ask` has already ended the session, or tried to renew it.
   if (response.status === 401) {
     return { kind: 'refused', reason: 'signed_out', message: AI_MESSAGES.signedOut, retryAt: null };
   }
   const body = (await response.json().catch(() => null)) as { code?: unknown; error?: unknown } | null;
-  // The body is no JSON, such as the error page of a proxy: a connection problem, unrelated to the log.
+  // The body is not JSON, such as the error page of a proxy: a connection problem, unrelated to the log.
   if (body === null) return unreadableFailure('network', name);
   const { code, error } = body;
   if (typeof code !== 'string' || typeof error !== 'string') {

@@ -203,9 +203,9 @@ function LastScores({ date }: { date: Day }) {
     },
     networkMode: 'always',
   });
-  // Keeps the room of a row, which stands above the text on a phone.
+  // Reserves the height of the scores: on a phone they stand above the text.
   if (isPending) return <div className={styles.last} />;
-  // One score is no row, and stands beside it already.
+  // The only score is shown already, as the score of the day.
   if (!scores || scores.length < 2) return null;
   return (
     <div className={styles.last}>

@@ -80,7 +80,7 @@ const toRow = (document: WinsDocument) => ({
   content: formatContent(document),
 });
 
-/** A text that another client wrote and that is no document opens without lines. */
+/** A text that another client wrote and that is not a document opens without lines. */
 const fromRow = (
   row: Pick<DocumentRow, 'title' | 'first_day' | 'last_day' | 'content' | 'revision'>,
 ): StoredDocument => ({

@@ -26,7 +26,7 @@ export function eventStreamOf(response: Response): ReadableStream<Uint8Array> | 
 }
 
 /**
- * Yields the events until the stream ends. Calls `onBytes` for each piece, also for a heartbeat, which is no event, so
+ * Yields the events until the stream ends. Calls `onBytes` for each piece, also for a heartbeat, which is not an event, so
  * that the caller can detect a dead connection.
  */
 export async function* readEvents(

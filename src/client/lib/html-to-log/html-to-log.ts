@@ -155,7 +155,7 @@ class Converter {
   private endBlock({ container, block }: Context): void {
     for (const pieces of this.line.take(block === 'p' && container.kind !== 'item')) {
       const html = writeInline(pieces);
-      // A box belongs to the block behind it.
+      // A check box stands in a line of its own and begins the next block.
       if (BOX.test(html)) this.box = `${html} `;
       else {
         addBlock(container, block, this.box + html);
@@ -347,7 +347,7 @@ class Converter {
     this.line.add(' ', 'collapse', context.marks);
   }
 
-  /** A check box as text: a plan is no achievement. */
+  /** A check box as text: an open task must not look like a finished one. */
   private addBox(isChecked: boolean, context: Context): void {
     if (!context.isInvisible) this.line.add(isChecked ? '[x] ' : '[ ] ', 'collapse', []);
   }
@@ -453,7 +453,7 @@ class Converter {
     for (const cells of rows) this.addRow(cells, isLayoutTable || isOneColumn, context);
   }
 
-  /** The content of each cell. Neighbours that are no cells share one, as in a browser. */
+  /** The content of each cell. Neighbours that are not cells share one, as in a browser. */
   private readRow(row: Element, context: Context): Root[] {
     const cells: Root[] = [];
     let others: Node[] = [];

@@ -1,4 +1,7 @@
-/** Lists: their numbers; and those that are no nested lists of HTML: levels in attributes, Word's and PowerPoint's paragraphs, check boxes. */
+/**
+ * Lists: their numbers, and lists that are not nested HTML: levels in attributes, paragraphs of Word and PowerPoint, check
+ * boxes.
+ */
 import type { Declarations } from './element-style.ts';
 import type { ListTag } from '#domain/log/log-builder.ts';
 

@@ -44,7 +44,7 @@ function emojiOfSource(source: string): string | null {
   return isEmoji(text) ? text : null;
 }
 
-/** Icons and tracking pixels are no loss that a message should name. */
+/** Icons and tracking pixels up to this width are left out without a message. */
 const MAX_ICON_PX = 24;
 
 export function isIcon(picture: Element, widthStyle = ''): boolean {

@@ -22,7 +22,7 @@ export class TextLine {
   private pendingSpace: readonly Mark[] | null = null;
 
   add(raw: string, whiteSpace: WhiteSpace, marks: readonly Mark[]): void {
-    // Separators that are no white space of HTML end a line in any mode.
+    // Separators that are not white space of HTML end a line in any mode.
     const text = normalizeText(whiteSpace === 'collapse' ? raw.replace(COLLAPSIBLE, ' ') : raw);
     const [first, ...others] = text.split('\n');
     this.addSegment(first!, whiteSpace, marks);

@@ -156,7 +156,7 @@ function matchAdded({ alignment, free, added }: Version, i: number, edited: stri
 
 /**
  * Removes the match of base line `i`. `isAdded`: the other version has the base line unchanged, and the edited text as
- * another, added line. So the matched line was added too, and is no edit of the base line.
+ * another, added line. So the matched line was added too, and is not an edit of the base line.
  */
 function unmatchAdded({ alignment, free }: Version, i: number, isAdded: boolean): boolean {
   if (!isAdded) return false;

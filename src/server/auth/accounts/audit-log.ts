@@ -1,6 +1,6 @@
 /**
  * The audit log of security events (docs/specification/accounts.md 13). Rows are only added; the deletion of an account
- * erases from its rows whatever names a person (`erase_audit_log`).
+ * erases from its rows what names a person (`erase_audit_log`).
  */
 import type { Insertable } from 'kysely';
 import type { AsService } from '#server/database/database.ts';

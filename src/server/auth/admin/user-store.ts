@@ -176,7 +176,7 @@ export async function changeUser(transaction: AsService, change: Change): Promis
     await saveIdentity(transaction, { userId, provider: 'phone', data, now });
   }
   if ((email.isNew || phone.isNew) && appMetadata === null) await syncProviders(transaction, userId);
-  // Threat: the reader of the previous address, or whoever knew the previous password, may still hold a link or a code.
+  // Threat: the reader of the previous address, or somebody who knew the previous password, may still hold a link or a code.
   if (email.isNew || phone.isNew || passwordHash !== null) await deleteOneTimeTokens(transaction, userId);
   const endedSessions = passwordHash === null ? [] : await endSessions(transaction, userId, { all: true });
   await recordChange(transaction, change);

@@ -139,7 +139,7 @@ export async function changeFactor(
       .set({ ...change, updated_at: now })
       .where('id', '=', id),
   );
-  // Threat: whoever holds the earlier number enters a code that was texted to it.
+  // Threat: the holder of the earlier number enters a code that was texted to it.
   if (newPhone !== undefined)
     await transaction.run(queryBuilder.deleteFrom('auth.mfa_challenges').where('factor_id', '=', id).returning('id'));
   await recordAuditEvent(transaction, {

@@ -97,7 +97,7 @@ export type TextShare = 'open' | TextAsker;
  * reserved texts of an hour. Strangers' requests for the number are counted apart, so that its owner keeps a text.
  *
  * Threat: a stranger who knows the confirmed numbers of others asks for a code to each. All guests together therefore get
- * two thirds of the reserved texts, and the rest is for second steps and other requests of signed-in owners. Whoever
+ * two thirds of the reserved texts, and the rest is for second steps and other requests of signed-in owners. An attacker who
  * uses that up needs numbers of their own: five for an hour and seventeen for a day, with 300 texts a day.
  */
 const reservedWindows = (asker: TextAsker) =>

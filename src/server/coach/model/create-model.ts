@@ -22,7 +22,7 @@ export function createCoachModel(settings: CoachSettings): CoachModel {
 
   /**
    * Threat to privacy and taste: some chat templates put `<think>` into the prompt, so that an answer begins with a
-   * thought and only `</think>` tells. Holds back the start of an answer until it can be no such thought.
+   * thought and only `</think>` tells. Holds back the start of an answer until it cannot be such a thought.
    */
   async function* holdBackThoughts(parts: AsyncIterable<ModelPart>): AsyncGenerator<ModelPart> {
     let held: ModelPart | null = null;

@@ -239,7 +239,7 @@ function decodeDamaged(bytes: Uint8Array): string {
 const FOREIGN_WORD = /([^\0-\x7f])(?!\1+(?![^\0-\x7f]))[^\0-\x7f]{2,}/g;
 /** A capital or a sign within a word: bytes of Eastern Europe, or of an old Mac. */
 const FOREIGN_LETTER = /(?<=\p{Ll})[^\p{Ll}\p{P}\s\0-\x7f](?=\p{Ll})/gu;
-/** More of the letters outside ASCII show that these are no Western text. */
+/** More of the letters outside ASCII show that these are not Western text. */
 const MAX_FOREIGN_PART = 0.15;
 
 function isWestern(text: string): boolean {

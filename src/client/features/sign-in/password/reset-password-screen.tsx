@@ -43,7 +43,7 @@ export function ResetPasswordScreen() {
   if (codeAccount) return <VerifiedReset account={codeAccount} onDone={finish} />;
   if (link && 'type' in link && link.type === 'recovery')
     return <WithLink link={link} onDone={finish} onVerified={setCodeAccount} />;
-  // Every other link, a return from a provider too, is no recovery link, so it cannot set a password.
+  // Every other link, a return from a provider too, is not a recovery link, so it cannot set a password.
   if (link || !user || expired) return <InvalidLink onVerified={setCodeAccount} />;
   return (
     <SignInLayout title={TITLE}>
