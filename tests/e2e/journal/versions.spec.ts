@@ -32,6 +32,35 @@ async function emptyDay(page: Page): Promise<void> {
 
 const LONG = log('called Ann', 'fixed the import', 'wrote the release notes', 'paid the bills');
 
+test.describe('on a phone', () => {
+  test.use({ hasTouch: true, isMobile: true, viewport: { width: 360, height: 620 } });
+
+  test('a long comparison covers nothing, and its button is in sight', async ({ page, accounts, openAs, request }) => {
+    const account = await accounts.create();
+    const many = Array.from({ length: 20 }, (_, index) => `line ${index} of a day that was much longer than a phone`);
+    for (const html of [LONG, log('called Ben'), log(...many)])
+      await storeLog(request, account.session, daysAgo(1), html);
+    await openAs(page, account, `/journal?date=${daysAgo(1)}`);
+    await expect(items(page)).toHaveCount(20);
+    await openFromMenu(page, 'Earlier versions…');
+    const button = dialog(page).getByRole('button', { name: 'Bring back this version' });
+    await expect(button).toBeInViewport({ ratio: 1 });
+    const legend = dialog(page).getByText('Underlined');
+    /** Whether the element can be scrolled to where nothing lies on it. */
+    const isUncovered = (element: Element): boolean => {
+      element.scrollIntoView({ block: 'center' });
+      const { left, top, width, height } = element.getBoundingClientRect();
+      const found = document.elementFromPoint(left + width / 2, top + height / 2);
+      return found !== null && element.contains(found);
+    };
+    for (const height of [620, 568, 310]) {
+      await page.setViewportSize({ width: 320, height });
+      for (const part of [legend, lines(page).last(), button])
+        await expect.poll(() => part.evaluate(isUncovered), `of ${height} px`).toBe(true);
+    }
+  });
+});
+
 test('an earlier version shows what changed, comes back, and its replacement can be undone', async ({
   page,
   accounts,
