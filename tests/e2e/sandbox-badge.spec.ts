@@ -1,4 +1,5 @@
 import type { Page } from '@playwright/test';
+import { headersOf, today } from './support/journal.ts';
 import { expect, test } from './support/test.ts';
 
 /** The controls that the badge overlaps at some scroll position. */
@@ -40,5 +41,35 @@ test('the sandbox badge covers no control on any screen at any width', async ({ 
     await openAs(page, account, path);
     await expect(page.getByRole('button', { name: 'Upgrade to Closer' }).first()).toBeVisible();
     await expectNothingCovered(path);
+  }
+});
+
+test('the sandbox badge covers no control of a wins document, which is wider than other screens', async ({
+  page,
+  accounts,
+  openAs,
+  request,
+}) => {
+  const account = await accounts.create();
+  await accounts.upgrade(account);
+  const { session } = account;
+  const line = { kind: 'win', date: today(), text: 'Shipped it', source: '' };
+  const lines = Array.from({ length: 20 }, (_, index) => ({ ...line, id: String(index) }));
+  const document = await request.post('/rest/v1/documents', {
+    headers: headersOf(session),
+    data: {
+      user_id: session.user.id,
+      title: 'Wins',
+      first_day: today(),
+      last_day: today(),
+      content: JSON.stringify({ author: '', lines }),
+    },
+  });
+  const [{ id }] = (await document.json()) as [{ id: string }];
+  await openAs(page, account, `/wins?document=${id}`);
+  await expect(page.getByRole('button', { name: 'Add a heading' })).toBeVisible();
+  for (const width of [...WIDTHS, 1280, 1560]) {
+    await page.setViewportSize({ width, height: 640 });
+    await expect.poll(() => findCoveredControls(page), `at ${width} px`).toEqual([]);
   }
 });

@@ -145,7 +145,8 @@ function DocumentEditor({ id, saver }: { id: string; saver: DocumentSaver }) {
   const wins = document.lines.filter((line): line is WinLine => line.kind === 'win');
   const picked = new Set(wins.map(lineKey));
   return (
-    <div className={styles.screen}>
+    // Wider than the other screens: the sandbox badge goes below it (sandbox-badge.css).
+    <div className={styles.screen} data-wide>
       <Page
         title={<span className="unseen">{titleOf(document)}</span>}
         back={<BackTo path={ROUTES.wins.path}>All documents</BackTo>}
