@@ -101,6 +101,36 @@ test('a line is picked, dragged, and every removal is taken back', async ({ page
   await expect.poll(() => textsOf(page)).toEqual([order.at(-1), ...order.slice(0, -1)]);
 });
 
+test.describe('on a touch screen', () => {
+  test.use({ hasTouch: true, isMobile: true, viewport: { width: 360, height: 620 } });
+
+  test('taps on one place move one line up or down the document', async ({ page, signUp }) => {
+    const texts = Array.from({ length: 30 }, (_, index) => `Shipped part ${index}`);
+    await signUp(page, { isCloser: true, logs: { [today()]: log(...texts) }, path: '/wins' });
+    await collect(page);
+    await page.getByRole('button', { name: 'Pick lines' }).tap();
+    await page.getByLabel('Find a line').fill('Shipped');
+    for (const box of await page.getByRole('checkbox').all()) await box.check();
+    await page.getByRole('button', { name: /^Document/ }).tap();
+    await expect(lines(page)).toHaveCount(30);
+    const order = await textsOf(page);
+    for (const [name, index] of [
+      ['Move down', 18],
+      ['Move up', 14],
+    ] as const) {
+      const from = (await textsOf(page)).indexOf(order[15]!);
+      const button = page.getByRole('listitem').nth(from).getByRole('button', { name });
+      await button.scrollIntoViewIfNeeded();
+      const { x, y, width, height } = (await button.boundingBox())!;
+      for (let tap = from; tap !== index; tap += Math.sign(index - from)) {
+        await page.touchscreen.tap(x + width / 2, y + height / 2);
+        await expect(page.getByText(`Line ${tap + Math.sign(index - from) + 1} of 30.`)).toBeAttached();
+      }
+      await expect.poll(async () => (await textsOf(page))[index]).toBe(order[15]);
+    }
+  });
+});
+
 test('two tabs never overwrite each other', async ({ page, context, signUp, watchPage }) => {
   await signUp(page, { isCloser: true, logs: LOGS(), path: '/wins' });
   await collect(page);

@@ -45,6 +45,13 @@ export function LineList({ document, canEdit, onText, onLines, onRemove, onFocus
     onLines((before) => nudgeLine(before, line.id, by));
     announce(`Line ${index + 1} of ${lines.length}.`);
   };
+  /** Keeps the line under the finger, so that the next tap moves the same one. */
+  const nudgeByTap = (line: DocumentLine, by: -1 | 1): void => {
+    const topOf = (): number => window.document.getElementById(`line-${line.id}`)?.getBoundingClientRect().top ?? 0;
+    const top = topOf();
+    nudge(line, by);
+    requestAnimationFrame(() => scrollBy(0, topOf() - top));
+  };
   const onKeyDown = (event: KeyboardEvent, line: DocumentLine): void => {
     const isUp = event.key === 'ArrowUp';
     if (canEdit && (isUp || event.key === 'ArrowDown') && event.altKey && event.ctrlKey === isApple) {
@@ -142,7 +149,7 @@ export function LineList({ document, canEdit, onText, onLines, onRemove, onFocus
                 className={styles.nudge}
                 label="Move up"
                 disabled={index === 0}
-                onClick={() => nudge(line, -1)}
+                onClick={() => nudgeByTap(line, -1)}
               >
                 <ArrowUp aria-hidden />
               </IconButton>
@@ -150,7 +157,7 @@ export function LineList({ document, canEdit, onText, onLines, onRemove, onFocus
                 className={styles.nudge}
                 label="Move down"
                 disabled={index === lines.length - 1}
-                onClick={() => nudge(line, 1)}
+                onClick={() => nudgeByTap(line, 1)}
               >
                 <ArrowDown aria-hidden />
               </IconButton>
