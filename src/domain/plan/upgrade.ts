@@ -15,7 +15,7 @@ type UpgradeOffer = { title: string; description: string; benefits: readonly str
 const FEEDBACK = 'Unlimited AI feedback and HustleScore';
 const REVIEWS = 'Hustle Reviews: trend analysis';
 const ASK_FREELY = 'Ask as often as you like';
-const PATTERNS = 'Pattern recognition over 7 and 30 days';
+const PATTERNS = 'Pattern recognition over a week, a month, a quarter, a year';
 const UNLIMITED_BENEFITS: ReadonlySet<string> = new Set([FEEDBACK, REVIEWS, ASK_FREELY, PATTERNS]);
 
 /** The benefits of the premium plan, which the product calls Closer (docs/specification/product.md 2). */
@@ -25,6 +25,7 @@ const CLOSER_BENEFITS: readonly string[] = [
   'Export of all entries',
   'Editor font options',
   REVIEWS,
+  'The document for your yearly review',
   'Priority support',
 ];
 

@@ -7,7 +7,13 @@ import { openPanel, panel, test } from '../support/coach.ts';
 import { log, storeLog, today } from '../support/journal.ts';
 import { inBothThemes, expect } from '../support/test.ts';
 
-const WITHOUT_COACH = ['Unlimited history', 'Export of all entries', 'Editor font options', 'Priority support'];
+const WITHOUT_COACH = [
+  'Unlimited history',
+  'Export of all entries',
+  'Editor font options',
+  'The document for your yearly review',
+  'Priority support',
+];
 
 /** Words that sell the coach. */
 const COACH_PITCH = /\bAI feedback|intelligent insights|HustleScore|trend analysis|pattern recognition/i;

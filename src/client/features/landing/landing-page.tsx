@@ -26,7 +26,8 @@ const FREE_POINTS = ['Unlimited daily logs', 'Access to the last 30 days'] as co
 const PREMIUM_POINTS = [
   { text: 'Every log you ever wrote' },
   { text: 'Unlimited AI feedback and HustleScore', needsCoach: true },
-  { text: 'Hustle Reviews of your last 7 and 30 days', needsCoach: true },
+  { text: 'Hustle Reviews of a week, a month, a quarter, a year', needsCoach: true },
+  { text: 'The document for your yearly review' },
   { text: 'Export of all entries' },
   { text: 'Editor fonts and priority support' },
 ] as const;
