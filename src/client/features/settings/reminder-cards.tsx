@@ -81,7 +81,7 @@ function ReminderCard({ preferences, isRead, change }: PreferencesState) {
         {features.mail && (
           <Check
             label="Remind me by mail"
-            hint={email ? `To ${email}` : 'Add an email address in your profile first.'}
+            hint={email ? `To ${email}` : NO_ADDRESS}
             checked={byMail}
             disabled={!isRead || (!email && !byMail)}
             onChange={(on) => turn({ remind_by_mail: on }, on)}
@@ -104,6 +104,8 @@ function ReminderCard({ preferences, isRead, change }: PreferencesState) {
     </FoldedSection>
   );
 }
+
+const NO_ADDRESS = 'Add an email address in your profile first.';
 
 const timeText = (minutes: number): string => clockTime(new Date(2000, 0, 1, Math.floor(minutes / 60), minutes % 60));
 
@@ -236,6 +238,7 @@ function DigestCard({ preferences, isRead, change }: PreferencesState) {
         </Quiet>
         <Check
           label="Send me the digest"
+          hint={email ? undefined : NO_ADDRESS}
           checked={isOn}
           disabled={!isRead || (!email && !isOn)}
           onChange={(on) =>
