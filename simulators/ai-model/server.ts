@@ -156,9 +156,9 @@ const END_LABELS: Readonly<Record<ModelRequest['end'], string>> = {
   left: 'cancelled by the client',
 };
 
-const article = ({ wire, prompt, answer, status, end }: ModelRequest): string => `<article>
+const article = ({ protocol, prompt, answer, status, end }: ModelRequest): string => `<article>
 <h2>Question</h2>
-<p class="quiet">${wire}, ${status === null || status === 200 ? END_LABELS[end] : `rejected with ${status}`}</p>
+<p class="quiet">${protocol}, ${status === null || status === 200 ? END_LABELS[end] : `rejected with ${status}`}</p>
 <pre>${escapeHtml(prompt ?? 'The request could not be parsed.')}</pre>
 ${answer === null ? '' : `<p class="quiet">Answer</p>\n<pre>${escapeHtml(answer)}</pre>`}
 </article>`;

@@ -41,7 +41,7 @@ export type ModelAnswer = {
 export class ConnectionBroken extends Error {}
 
 export type ModelRequest = {
-  readonly wire: Protocol['name'];
+  readonly protocol: Protocol['name'];
   readonly path: string;
   readonly body: string;
   /** The text of the user's turns; null until the request is parsed. */
@@ -105,11 +105,11 @@ export function createModelSimulator({ wait = () => Promise.resolve() }: Simulat
   }
 
   async function* streamBody(
-    { wire, record, signal }: Call,
+    { protocol, record, signal }: Call,
     composed: ComposedReply,
     fault: Fault,
   ): AsyncGenerator<string> {
-    const frames = wire.frames(composed.reply);
+    const frames = protocol.frames(composed.reply);
     const breaksAfter =
       fault.cut || fault.hold === 'after' || fault.after !== undefined ? (fault.after ?? 1) : Infinity;
     let at = 0;
@@ -119,7 +119,7 @@ export function createModelSimulator({ wait = () => Promise.resolve() }: Simulat
         if (at === breaksAfter || (chunk === null && at < breaksAfter && breaksAfter !== Infinity)) {
           if (fault.hold === 'after') await hold(signal);
           if (fault.cut === 'connection') throw new ConnectionBroken();
-          if (fault.status !== undefined) yield wire.refusalFrame(toRefusal(fault));
+          if (fault.status !== undefined) yield protocol.refusalFrame(toRefusal(fault));
           if (fault.cut === 'stream' || fault.status !== undefined) return recordEnd(record, 'cut');
         }
         if (chunk === null) break;
@@ -141,7 +141,7 @@ export function createModelSimulator({ wait = () => Promise.resolve() }: Simulat
   }
 
   async function respond(call: Call, request: ApiRequest): Promise<ModelAnswer> {
-    const { wire, record } = call;
+    const { protocol, record } = call;
     const fault = faults.take(request) ?? {};
     if (fault.hold === 'before') await hold(call.signal);
     if (fault.delayMs !== undefined) await wait(fault.delayMs);
@@ -156,35 +156,35 @@ export function createModelSimulator({ wait = () => Promise.resolve() }: Simulat
       return { status, headers: { 'content-type': type, ...retry }, body: singleChunkBody(text, record) };
     };
     try {
-      if (wire.readApiKey(request.headers) !== SANDBOX_KEY) throw new RefusedError(wire.invalidKey);
-      const question = wire.read(request);
+      if (protocol.readApiKey(request.headers) !== SANDBOX_KEY) throw new RefusedError(protocol.invalidKey);
+      const question = protocol.read(request);
       record.prompt = question.prompt;
       if (fault.status !== undefined && fault.after === undefined) throw new RefusedError(toRefusal(fault));
       const composed = composeReply(question, fault, request.body);
       record.answer = composed.chunks.join('');
       if (fault.reply === 'blocked') {
-        const blocked = wire.blocked(composed.reply);
+        const blocked = protocol.blocked(composed.reply);
         if (!question.streams) return json(200, blocked.whole);
         record.status = 200;
         return { status: 200, headers: STREAM, body: singleChunkBody(blocked.frames.join(''), record) };
       }
       if (!question.streams || fault.body !== undefined)
-        return json(200, wire.whole(composed.reply, composed.chunks.join('')));
+        return json(200, protocol.whole(composed.reply, composed.chunks.join('')));
       record.status = 200;
       return { status: 200, headers: STREAM, body: streamBody(call, composed, fault) };
     } catch (error) {
-      if (error instanceof RefusedError) return json(error.refusal.status, wire.refusal(error.refusal));
+      if (error instanceof RefusedError) return json(error.refusal.status, protocol.refusal(error.refusal));
       throw error;
     }
   }
 
   return {
     async answer(request, signal = new AbortController().signal) {
-      const wire = request.method === 'POST' ? PROTOCOLS.find(({ matches }) => matches(request.path)) : undefined;
-      if (!wire) return null;
+      const protocol = request.method === 'POST' ? PROTOCOLS.find(({ matches }) => matches(request.path)) : undefined;
+      if (!protocol) return null;
       const { path, body } = request;
       const record: ModelRequest = {
-        wire: wire.name,
+        protocol: protocol.name,
         path,
         body,
         prompt: null,
@@ -195,7 +195,7 @@ export function createModelSimulator({ wait = () => Promise.resolve() }: Simulat
       requests.push(record);
       if (requests.length > MAX_KEPT_REQUESTS) requests.shift();
       signal.addEventListener('abort', () => recordEnd(record, 'left'));
-      return respond({ wire, record, signal }, request).catch((error: unknown) => {
+      return respond({ protocol, record, signal }, request).catch((error: unknown) => {
         recordEnd(record, 'cut');
         throw error;
       });
@@ -225,7 +225,7 @@ const STREAM = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache
 
 const NO_TEXT: ReadonlySet<Fault['reply']> = new Set<Fault['reply']>(['nothing', 'safety', 'thoughts only', 'refusal']);
 
-type Call = { wire: Protocol; record: ModelRequest; signal: AbortSignal };
+type Call = { protocol: Protocol; record: ModelRequest; signal: AbortSignal };
 type ComposedReply = { reply: ModelReply; chunks: readonly string[] };
 
 function composeReply(question: ModelQuestion, fault: Fault, body: string): ComposedReply {

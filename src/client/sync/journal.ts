@@ -68,10 +68,10 @@ export function createJournal({ userId, data, queries, onLocked, onRemoved }: De
   const drafts = createDayDrafts(localStorage, userId, writer, outbox);
   const draftsLoaded = drafts.load();
   const writeLimit = createWriteLimit();
-  const wire = createEntryTransport(data, userId, { onLocked, onWritten: writeLimit.set });
+  const pageTransport = createEntryTransport(data, userId, { onLocked, onWritten: writeLimit.set });
   const transport: EntryTransport = {
-    ...tabs.serializeWrites(wire),
-    read: async (date, id) => (await Promise.all([wire.read(date, id), draftsLoaded]))[0],
+    ...tabs.serializeWrites(pageTransport),
+    read: async (date, id) => (await Promise.all([pageTransport.read(date, id), draftsLoaded]))[0],
   };
   const savers: DaySavers = createDaySavers({
     transport,

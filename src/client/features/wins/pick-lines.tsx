@@ -100,7 +100,7 @@ function matchingDay(day: CandidateDay, words: string): CandidateDay[] {
 
 /** What a period offers to pick: its logs, and the wins that reviews have named in it. */
 const PAGE_ROWS = 400;
-/** The code of the data wire for an answer with more texts than it may have. */
+/** The code of the data API for an answer with more texts than it may have. */
 const ANSWER_TOO_LONG = '54000';
 
 export async function readCandidates(
