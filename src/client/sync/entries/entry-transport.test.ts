@@ -27,7 +27,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-function openTransport(answers: Response | Error | (Response | Error)[], user: string | null = 'ada') {
+function setUp(answers: Response | Error | (Response | Error)[], user: string | null = 'ada') {
   const requests: { url: string; init: RequestInit }[] = [];
   const refused = vi.fn();
   const locked = vi.fn();
@@ -58,7 +58,7 @@ const error = (status: number, code: string) => json({ code, message: 'm', detai
 
 describe('reading', () => {
   test('returns a day without its date header', async () => {
-    const { transport } = openTransport(json([ROW]));
+    const { transport } = setUp(json([ROW]));
     const savedAt = Date.parse(ROW.updated_at);
     expect(await transport.read(DATE)).toEqual({
       kind: 'read',
@@ -67,13 +67,13 @@ describe('reading', () => {
   });
 
   test('returns null for a day without a row', async () => {
-    expect(await openTransport(json([])).transport.read(DATE)).toEqual({ kind: 'read', stored: null });
+    expect(await setUp(json([])).transport.read(DATE)).toEqual({ kind: 'read', stored: null });
   });
 
   test.each([null, 'bob'])(
     'sends no request with the token of %s: no rows would look like an empty day',
     async (user) => {
-      const { transport, requests, refused } = openTransport(json([]), user);
+      const { transport, requests, refused } = setUp(json([]), user);
       expect(await transport.read(DATE)).toEqual({ kind: 'signedOut' });
       expect(requests).toHaveLength(0);
       expect(refused).toHaveBeenCalledOnce();
@@ -90,7 +90,7 @@ describe('an answer that the API cannot have sent counts as no answer', () => {
     ['a text', '"ok"'],
   ])('%s', async (_what, body) => {
     const outcomeOf = async (send: (transport: EntryTransport) => Promise<{ kind: string }>) =>
-      (await send(openTransport(new Response(body)).transport)).kind;
+      (await send(setUp(new Response(body)).transport)).kind;
     const outcomes = [
       await outcomeOf((transport) => transport.read(DATE)),
       await outcomeOf((transport) => transport.read(DATE, 'r')),
@@ -99,7 +99,7 @@ describe('an answer that the API cannot have sent counts as no answer', () => {
       await outcomeOf((transport) => transport.remove(DATE, VERSION)),
     ];
     expect(outcomes).toEqual(outcomes.map(() => 'unreachable'));
-    const plan = openTransport([json([]), new Response(body)]);
+    const plan = setUp([json([]), new Response(body)]);
     expect((await plan.transport.read(OLD)).kind).toBe('unreachable');
   });
 });
@@ -117,21 +117,21 @@ describe('the answer of a sign-in proxy whose session has ended', () => {
     ],
   ])('%s needs a reload', async (_what, answer) => {
     const expected = { kind: 'unreachable', needsReload: true };
-    expect(await openTransport(answer()).transport.read(DATE)).toEqual(expected);
-    expect(await openTransport(answer()).transport.insert(DATE, 'a', 'new')).toEqual(expected);
-    expect(await openTransport(answer()).transport.update(DATE, 'a', VERSION)).toEqual(expected);
-    expect(await openTransport(answer()).transport.remove(DATE, VERSION)).toEqual(expected);
+    expect(await setUp(answer()).transport.read(DATE)).toEqual(expected);
+    expect(await setUp(answer()).transport.insert(DATE, 'a', 'new')).toEqual(expected);
+    expect(await setUp(answer()).transport.update(DATE, 'a', VERSION)).toEqual(expected);
+    expect(await setUp(answer()).transport.remove(DATE, VERSION)).toEqual(expected);
   });
 
   test('no redirect is followed: to another origin it would look like a lost connection', async () => {
-    const { transport, requests } = openTransport(json([]));
+    const { transport, requests } = setUp(json([]));
     await transport.read(DATE);
     expect(requests[0]!.init.redirect).toBe('manual');
   });
 
   test('an error page of a proxy needs none', async () => {
     const answer = new Response('<h1>502</h1>', { status: 502, headers: { 'content-type': 'text/html' } });
-    expect(await openTransport(answer).transport.read(DATE)).toEqual({ kind: 'unreachable' });
+    expect(await setUp(answer).transport.read(DATE)).toEqual({ kind: 'unreachable' });
   });
 });
 
@@ -139,7 +139,7 @@ test.each([400, 403, 404, 405, 409, 410, 413])(
   'an error %i without a code is the answer of a proxy',
   async (status) => {
     for (const body of ['404 page not found', '<!doctype html><title>Blocked</title>', '{"message":"Forbidden"}', '']) {
-      const { transport, locked } = openTransport([0, 1, 2].map(() => new Response(body, { status })));
+      const { transport, locked } = setUp([0, 1, 2].map(() => new Response(body, { status })));
       expect(await transport.read(OLD)).toEqual({ kind: 'unreachable' });
       expect(await transport.insert(OLD, 'a', 'new')).toEqual({ kind: 'unreachable' });
       expect(await transport.update(DATE, 'a', VERSION)).toEqual({ kind: 'unreachable' });
@@ -156,7 +156,7 @@ describe('no row of an old day', () => {
     ['a plan that opens every day', plan('premium', null)],
     ['the last valid day', plan('premium', '2026-11-21')],
   ])('with %s is an empty day', async (_what, profile) => {
-    const { transport, requests, locked } = openTransport([json([]), profile, json([])]);
+    const { transport, requests, locked } = setUp([json([]), profile, json([])]);
     expect(await transport.read(OLD)).toEqual({ kind: 'read', stored: null });
     expect(requests[1]!.url).toContain('/profiles?select=subscription_plan%2Caccess_valid_until&id=eq.ada');
     expect(locked).not.toHaveBeenCalled();
@@ -167,30 +167,30 @@ describe('no row of an old day', () => {
     ['a plan that ran out', plan('premium', '2026-11-20')],
     ['no profile', json([])],
   ])('with %s is a locked day', async (_what, profile) => {
-    const { transport, locked } = openTransport([json([]), profile]);
+    const { transport, locked } = setUp([json([]), profile]);
     expect(await transport.read(OLD)).toEqual({ kind: 'locked' });
     expect(locked).toHaveBeenCalledOnce();
   });
 
   test('is read again with a plan that opens the day, which may have begun after the first answer', async () => {
-    const { transport, requests } = openTransport([json([]), plan('premium', null), json([ROW])]);
+    const { transport, requests } = setUp([json([]), plan('premium', null), json([ROW])]);
     expect(await transport.read(OLD)).toMatchObject({ kind: 'read', stored: { revision: 4 } });
     expect(requests[2]!.url).toBe(requests[0]!.url);
     const other = { ...ROW, id: 'other', date: OLD };
-    const withRow = openTransport([json([]), plan('premium', null), json([other])]);
+    const withRow = setUp([json([]), plan('premium', null), json([other])]);
     expect(await withRow.transport.read(OLD, 'r')).toMatchObject({ kind: 'read', stored: { id: 'other' } });
   });
 
   test('is a failure if the plan cannot be read', async () => {
-    expect(await openTransport([json([]), error(503, '')]).transport.read(OLD)).toEqual({ kind: 'unreachable' });
-    expect(await openTransport([json([]), error(401, 'PGRST303')]).transport.read(OLD)).toEqual({ kind: 'signedOut' });
+    expect(await setUp([json([]), error(503, '')]).transport.read(OLD)).toEqual({ kind: 'unreachable' });
+    expect(await setUp([json([]), error(401, 'PGRST303')]).transport.read(OLD)).toEqual({ kind: 'signedOut' });
   });
 
   test('does not load the plan for a recent day or a day with a row', async () => {
-    const free = openTransport([json([])]);
+    const free = setUp([json([])]);
     expect(await free.transport.read(OLDEST_FREE)).toEqual({ kind: 'read', stored: null });
     expect(free.requests).toHaveLength(1);
-    const written = openTransport([json([ROW])]);
+    const written = setUp([json([ROW])]);
     expect(await written.transport.read(OLD)).toMatchObject({ kind: 'read', stored: { revision: 4 } });
     expect(written.requests).toHaveLength(1);
   });
@@ -198,7 +198,7 @@ describe('no row of an old day', () => {
 
 describe('writing', () => {
   test('an update names the user, the day and its base revision, and is sent with keepalive', async () => {
-    const { transport, requests } = openTransport(json([ROW]));
+    const { transport, requests } = setUp(json([ROW]));
     expect(await transport.update(DATE, '<p>b</p>', VERSION)).toMatchObject({
       kind: 'stored',
       revision: 4,
@@ -210,14 +210,14 @@ describe('writing', () => {
   });
 
   test('a text too large for keepalive is sent without it', async () => {
-    const { transport, requests } = openTransport(json([ROW]));
+    const { transport, requests } = setUp(json([ROW]));
     await transport.update(DATE, 'a'.repeat(60_000), VERSION);
     expect(requests[0]!.init.keepalive).toBe(false);
   });
 
   test('a large text has more time, up to the limit of the server', async () => {
     const limit = vi.spyOn(AbortSignal, 'timeout');
-    const { transport } = openTransport([json([ROW]), json([ROW])]);
+    const { transport } = setUp([json([ROW]), json([ROW])]);
     await transport.update(DATE, 'a', VERSION);
     await transport.update(DATE, 'a'.repeat(256 * 1024), VERSION);
     const [[small], [large]] = limit.mock.calls as [[number], [number]];
@@ -228,19 +228,19 @@ describe('writing', () => {
   });
 
   test('a response without a row, or a duplicate key, means that the day has changed', async () => {
-    expect(await openTransport(json([])).transport.update(DATE, 'a', VERSION)).toEqual({ kind: 'changed' });
-    expect(await openTransport(json([])).transport.remove(DATE, VERSION)).toEqual({ kind: 'changed' });
-    expect(await openTransport(error(409, '23505')).transport.insert(DATE, 'a', 'new')).toEqual({ kind: 'changed' });
+    expect(await setUp(json([])).transport.update(DATE, 'a', VERSION)).toEqual({ kind: 'changed' });
+    expect(await setUp(json([])).transport.remove(DATE, VERSION)).toEqual({ kind: 'changed' });
+    expect(await setUp(error(409, '23505')).transport.insert(DATE, 'a', 'new')).toEqual({ kind: 'changed' });
   });
 
   test('an insert names the new row', async () => {
-    const { transport, requests } = openTransport(json([{ ...ROW, id: 'new', revision: 1 }]));
+    const { transport, requests } = setUp(json([{ ...ROW, id: 'new', revision: 1 }]));
     expect(await transport.insert(DATE, 'a', 'new')).toMatchObject({ kind: 'stored', id: 'new' });
     expect(JSON.parse(requests[0]!.init.body as string)).toMatchObject({ id: 'new', date: DATE });
   });
 
   test('a removal that returns the row is confirmed', async () => {
-    expect(await openTransport(json([ROW])).transport.remove(DATE, VERSION)).toEqual({ kind: 'removed' });
+    expect(await setUp(json([ROW])).transport.remove(DATE, VERSION)).toEqual({ kind: 'removed' });
   });
 
   test.each([
@@ -255,16 +255,11 @@ describe('writing', () => {
     [500, 'XX000', { kind: 'unreachable' }],
     [503, '', { kind: 'unreachable' }],
   ])('%i %s', async (status, code, outcome) => {
-    expect(await openTransport(error(status, code)).transport.update(DATE, 'a', VERSION)).toEqual(outcome);
+    expect(await setUp(error(status, code)).transport.update(DATE, 'a', VERSION)).toEqual(outcome);
   });
 
   test('says whether the bytes of a minute are used up, after every write', async () => {
-    const { transport, limits } = openTransport([
-      error(429, '53400'),
-      error(429, ''),
-      error(429, '53400'),
-      json([ROW]),
-    ]);
+    const { transport, limits } = setUp([error(429, '53400'), error(429, ''), error(429, '53400'), json([ROW])]);
     await transport.insert(DATE, 'a', 'r');
     await transport.update(DATE, 'a', VERSION);
     await transport.remove(DATE, VERSION);
@@ -273,7 +268,7 @@ describe('writing', () => {
   });
 
   test('an old day that the database refuses is locked', async () => {
-    const { transport, locked } = openTransport(error(403, '42501'));
+    const { transport, locked } = setUp(error(403, '42501'));
     expect(await transport.insert(OLD, 'a', 'new')).toEqual({ kind: 'locked' });
     expect(locked).toHaveBeenCalledOnce();
   });
@@ -282,7 +277,7 @@ describe('writing', () => {
     const busy = (retryAfter: string) =>
       new Response('{"code":"busy"}', { status: 503, headers: { 'retry-after': retryAfter } });
     const answers = [busy('3'), new TypeError('failed'), busy('Fri, 20 Nov 2026 12:00:00 GMT'), json([ROW])];
-    const { transport } = openTransport(answers);
+    const { transport } = setUp(answers);
     expect(await transport.update(DATE, 'a', VERSION)).toEqual({ kind: 'unreachable', retryAfterMs: 3_000 });
     expect(await transport.update(DATE, 'a', VERSION)).toEqual({ kind: 'unreachable' });
     expect(await transport.read(DATE)).toEqual({ kind: 'unreachable' });
@@ -296,10 +291,7 @@ describe('writing', () => {
         endBody = () => controller.close();
       },
     });
-    const { transport } = openTransport([
-      new Response(body, { status: 503, headers: { 'retry-after': '3' } }),
-      json([ROW]),
-    ]);
+    const { transport } = setUp([new Response(body, { status: 503, headers: { 'retry-after': '3' } }), json([ROW])]);
     const refused = transport.update(DATE, 'a', VERSION);
     expect(await transport.update(OLD, 'a', VERSION)).toMatchObject({ kind: 'stored' });
     endBody();
@@ -307,8 +299,6 @@ describe('writing', () => {
   });
 
   test('a network error is unreachable', async () => {
-    expect(await openTransport(new TypeError('failed')).transport.update(DATE, 'a', VERSION)).toEqual({
-      kind: 'unreachable',
-    });
+    expect(await setUp(new TypeError('failed')).transport.update(DATE, 'a', VERSION)).toEqual({ kind: 'unreachable' });
   });
 });

@@ -198,14 +198,14 @@ export const resend: Endpoint<{ body: Body; device: Device }> = async (context, 
   const { byPhone, isChange } = repeatable;
   if (byPhone && deps.sms === null) throw new AuthError('phone_provider_disabled');
   const [email, phone] = [body.text('email'), body.text('phone')];
-  if (email === '' && phone === '') throw new AuthError('resend_without_address');
+  if (email === '' && phone === '') throw invalidRequest('Missing email address or phone number');
   if (byPhone) {
-    if (phone === '') throw new AuthError('resend_needs_phone');
+    if (phone === '') throw invalidRequest('Type provided requires a phone number');
     const recipient = { phone: parsePhone(phone), ip: device.ip };
     await consumeRecipientBudget(deps, recipient);
     sendTextLater(deps, () => (isChange ? prepareNumberChange(deps, recipient) : prepareSignUp(deps, recipient)));
   } else {
-    if (email === '') throw new AuthError('resend_needs_email');
+    if (email === '') throw invalidRequest('Type provided requires an email address');
     const address = parseEmail(email);
     const request = readMailRequest(context, deps, body);
     deps.mailer.prepare(() => (isChange ? mailChange(deps, address, request) : mailSignUp(deps, address, request)));

@@ -152,7 +152,8 @@ export const verifyRegistration: Endpoint<Registration> = async (context, deps, 
 
 function requireMayRegister({ account, session }: Member): void {
   if (account.user.is_sso_user) throw new AuthError(422, 'validation_failed', 'SSO users cannot register passkeys');
-  if (lacksSecondStep(account, session)) throw new AuthError('passkey_needs_second_step');
+  if (lacksSecondStep(account, session))
+    throw new AuthError(403, 'insufficient_aal', 'AAL2 session is required to manage passkeys when MFA is enabled');
 }
 
 /** GET /passkeys, PATCH and DELETE /passkeys/{id}: a user's own passkeys (docs/specification/api.md 32). */

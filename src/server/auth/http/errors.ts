@@ -93,202 +93,139 @@ export const AUTH_ERROR_CODES = [
 
 export type AuthErrorCode = (typeof AUTH_ERROR_CODES)[number];
 
-type Entry = { status: 400 | 401 | 403 | 404 | 405 | 413 | 422 | 429 | 500 | 503; code: AuthErrorCode; text: string };
+type Status = 400 | 401 | 403 | 404 | 405 | 413 | 422 | 429 | 500 | 503;
+type Entry = readonly [Status, AuthErrorCode, text: string];
 
 /** `%` in a text is replaced by the error's detail. Keys are internal, codes reach the client. */
 const CATALOGUE = {
-  bad_json: { status: 400, code: 'bad_json', text: 'Could not parse request body as JSON: %' },
-  body_too_large: { status: 413, code: 'request_entity_too_large', text: 'Request body too large' },
+  bad_json: [400, 'bad_json', 'Could not parse request body as JSON: %'],
+  body_too_large: [413, 'request_entity_too_large', 'Request body too large'],
   /** supabase/auth responds in plain text, which clients cannot parse. */
-  no_such_endpoint: { status: 404, code: 'not_found', text: 'There is nothing at this address' },
-  user_not_found: { status: 403, code: 'user_not_found', text: 'User from sub claim in JWT does not exist' },
-  session_not_found: {
-    status: 403,
-    code: 'session_not_found',
-    text: 'Session from session_id claim in JWT does not exist',
-  },
-  user_banned: { status: 403, code: 'user_banned', text: 'User is banned' },
-  invalid_credentials: { status: 400, code: 'invalid_credentials', text: 'Invalid login credentials' },
+  no_such_endpoint: [404, 'not_found', 'There is nothing at this address'],
+  user_not_found: [403, 'user_not_found', 'User from sub claim in JWT does not exist'],
+  session_not_found: [403, 'session_not_found', 'Session from session_id claim in JWT does not exist'],
+  user_banned: [403, 'user_banned', 'User is banned'],
+  invalid_credentials: [400, 'invalid_credentials', 'Invalid login credentials'],
 
-  signup_disabled: { status: 422, code: 'signup_disabled', text: 'Signups not allowed for this instance' },
-  captcha_failed: { status: 400, code: 'captcha_failed', text: 'captcha protection: request disallowed (%)' },
-  sso_provider_not_found: { status: 404, code: 'sso_provider_not_found', text: 'No such SSO provider' },
-  sso_provider_disabled: {
-    status: 404,
-    code: 'sso_provider_disabled',
-    text: 'SSO Provider assigned for this domain is currently disabled',
-  },
-  sso_identity_provider_not_found: {
-    status: 404,
-    code: 'sso_provider_not_found',
-    text: 'SSO Identity Provider not found',
-  },
-  saml_relay_state_not_found: {
-    status: 404,
-    code: 'saml_relay_state_not_found',
-    text: 'SAML RelayState does not exist, try logging in again?',
-  },
-  saml_relay_state_expired: {
-    status: 422,
-    code: 'saml_relay_state_expired',
-    text: 'SAML RelayState has expired. Try logging in again?',
-  },
-  single_identity: {
-    status: 422,
-    code: 'single_identity_not_deletable',
-    text: 'User must have at least 1 identity after unlinking',
-  },
-  state_invalid: { status: 400, code: 'bad_oauth_state', text: 'OAuth state is invalid' },
-  state_expired: { status: 400, code: 'bad_oauth_state', text: 'OAuth state has expired' },
-  state_used: { status: 400, code: 'flow_state_already_used', text: 'OAuth state has already been used' },
-  provider_unavailable: {
-    status: 503,
-    code: 'request_timeout',
-    text: 'The sign-in provider does not respond, please try again in a moment.',
-  },
+  signup_disabled: [422, 'signup_disabled', 'Signups not allowed for this instance'],
+  captcha_failed: [400, 'captcha_failed', 'captcha protection: request disallowed (%)'],
+  sso_provider_not_found: [404, 'sso_provider_not_found', 'No such SSO provider'],
+  sso_provider_disabled: [404, 'sso_provider_disabled', 'SSO Provider assigned for this domain is currently disabled'],
+  sso_identity_provider_not_found: [404, 'sso_provider_not_found', 'SSO Identity Provider not found'],
+  saml_relay_state_not_found: [
+    404,
+    'saml_relay_state_not_found',
+    'SAML RelayState does not exist, try logging in again?',
+  ],
+  saml_relay_state_expired: [422, 'saml_relay_state_expired', 'SAML RelayState has expired. Try logging in again?'],
+  single_identity: [422, 'single_identity_not_deletable', 'User must have at least 1 identity after unlinking'],
+  state_invalid: [400, 'bad_oauth_state', 'OAuth state is invalid'],
+  state_expired: [400, 'bad_oauth_state', 'OAuth state has expired'],
+  state_used: [400, 'flow_state_already_used', 'OAuth state has already been used'],
+  provider_unavailable: [
+    503,
+    'request_timeout',
+    'The sign-in provider does not respond, please try again in a moment.',
+  ],
   /** Also for an address of another account, whose owner gets a notice instead. */
-  provider_email_needs_verification: {
-    status: 422,
-    code: 'provider_email_needs_verification',
-    text: 'Unverified email with %. A confirmation email has been sent to that address',
-  },
-  signup_without_password: { status: 400, code: 'validation_failed', text: 'Signup requires a valid password' },
-  user_already_exists: { status: 422, code: 'user_already_exists', text: 'User already registered' },
-  phone_provider_disabled: { status: 400, code: 'phone_provider_disabled', text: 'Phone signups are disabled' },
-  weak_password: { status: 422, code: 'weak_password', text: 'Password should be at least 6 characters.' },
-  common_password: {
-    status: 422,
-    code: 'weak_password',
-    text: 'Password is known to be weak and easy to guess, please choose a different one.',
-  },
-  sms_send_failed: { status: 422, code: 'sms_send_failed', text: 'Error sending sms: %' },
-  bad_email: { status: 400, code: 'validation_failed', text: 'Unable to validate email address: invalid format' },
+  provider_email_needs_verification: [
+    422,
+    'provider_email_needs_verification',
+    'Unverified email with %. A confirmation email has been sent to that address',
+  ],
+  signup_without_password: [400, 'validation_failed', 'Signup requires a valid password'],
+  user_already_exists: [422, 'user_already_exists', 'User already registered'],
+  phone_provider_disabled: [400, 'phone_provider_disabled', 'Phone signups are disabled'],
+  weak_password: [422, 'weak_password', 'Password should be at least 6 characters.'],
+  common_password: [
+    422,
+    'weak_password',
+    'Password is known to be weak and easy to guess, please choose a different one.',
+  ],
+  sms_send_failed: [422, 'sms_send_failed', 'Error sending sms: %'],
+  bad_email: [400, 'validation_failed', 'Unable to validate email address: invalid format'],
 
   /** Not the code `session_not_found`: the client would drop its own session. */
-  no_such_session: { status: 404, code: 'not_found', text: 'There is no such session' },
+  no_such_session: [404, 'not_found', 'There is no such session'],
 
-  not_admin: { status: 403, code: 'not_admin', text: 'User not allowed' },
-  user_id_not_uuid: { status: 404, code: 'validation_failed', text: 'user_id must be an UUID' },
-  identity_id_not_uuid: { status: 404, code: 'validation_failed', text: 'identity_id must be an UUID' },
-  no_such_user: { status: 404, code: 'user_not_found', text: 'User not found' },
-  bad_sort: { status: 400, code: 'validation_failed', text: 'Bad Sort Parameters: bad %' },
-  no_user_with_email: { status: 404, code: 'user_not_found', text: 'User with this email not found' },
-  user_id_exists: { status: 422, code: 'user_already_exists', text: 'A user with this id already exists' },
-  reauthentication_not_valid: {
-    status: 422,
-    code: 'reauthentication_not_valid',
-    text: 'Nonce has expired or is invalid',
-  },
-  email_exists: {
-    status: 422,
-    code: 'email_exists',
-    text: 'A user with this email address has already been registered',
-  },
+  not_admin: [403, 'not_admin', 'User not allowed'],
+  user_id_not_uuid: [404, 'validation_failed', 'user_id must be an UUID'],
+  identity_id_not_uuid: [404, 'validation_failed', 'identity_id must be an UUID'],
+  no_such_user: [404, 'user_not_found', 'User not found'],
+  bad_sort: [400, 'validation_failed', 'Bad Sort Parameters: bad %'],
+  no_user_with_email: [404, 'user_not_found', 'User with this email not found'],
+  user_id_exists: [422, 'user_already_exists', 'A user with this id already exists'],
+  reauthentication_not_valid: [422, 'reauthentication_not_valid', 'Nonce has expired or is invalid'],
+  email_exists: [422, 'email_exists', 'A user with this email address has already been registered'],
 
   /** Only sent to an administrator, or to a person who has proven that the number is theirs. */
-  phone_exists: {
-    status: 422,
-    code: 'phone_exists',
-    text: 'A user with this phone number has already been registered',
-  },
+  phone_exists: [422, 'phone_exists', 'A user with this phone number has already been registered'],
 
-  user_change_needs_second_step: {
-    status: 401,
-    code: 'insufficient_aal',
-    text: 'AAL2 session is required to update email or password when MFA is enabled.',
-  },
-  factor_name_conflict: {
-    status: 422,
-    code: 'mfa_factor_name_conflict',
-    text: 'A factor with the friendly name "%" for this user already exists',
-  },
-  too_many_factors: {
-    status: 422,
-    code: 'too_many_enrolled_mfa_factors',
-    text: 'Maximum number of verified factors reached, unenroll to continue',
-  },
-  enroll_needs_second_step: { status: 403, code: 'insufficient_aal', text: 'AAL2 required to enroll a new factor' },
-  phone_factor_exists: {
-    status: 422,
-    code: 'mfa_verified_factor_exists',
-    text: 'A verified phone factor already exists, unenroll the existing factor to continue',
-  },
-  factor_id_not_uuid: { status: 404, code: 'validation_failed', text: 'factor_id must be an UUID' },
-  factor_not_found: { status: 404, code: 'mfa_factor_not_found', text: 'Factor not found' },
-  factor_code_missing: { status: 400, code: 'validation_failed', text: 'Code needs to be non-empty' },
-  factor_challenge_not_found: {
-    status: 422,
-    code: 'mfa_factor_not_found',
-    text: 'MFA factor with the provided challenge ID not found',
-  },
-  factor_challenge_expired: {
-    status: 422,
-    code: 'mfa_challenge_expired',
-    text: 'MFA challenge % has expired, verify against another challenge or create a new challenge.',
-  },
+  user_change_needs_second_step: [
+    401,
+    'insufficient_aal',
+    'AAL2 session is required to update email or password when MFA is enabled.',
+  ],
+  factor_name_conflict: [
+    422,
+    'mfa_factor_name_conflict',
+    'A factor with the friendly name "%" for this user already exists',
+  ],
+  too_many_factors: [
+    422,
+    'too_many_enrolled_mfa_factors',
+    'Maximum number of verified factors reached, unenroll to continue',
+  ],
+  enroll_needs_second_step: [403, 'insufficient_aal', 'AAL2 required to enroll a new factor'],
+  phone_factor_exists: [
+    422,
+    'mfa_verified_factor_exists',
+    'A verified phone factor already exists, unenroll the existing factor to continue',
+  ],
+  factor_id_not_uuid: [404, 'validation_failed', 'factor_id must be an UUID'],
+  factor_not_found: [404, 'mfa_factor_not_found', 'Factor not found'],
+  factor_code_missing: [400, 'validation_failed', 'Code needs to be non-empty'],
+  factor_challenge_not_found: [422, 'mfa_factor_not_found', 'MFA factor with the provided challenge ID not found'],
+  factor_challenge_expired: [
+    422,
+    'mfa_challenge_expired',
+    'MFA challenge % has expired, verify against another challenge or create a new challenge.',
+  ],
   /** Also the answer to a challenge that was used. */
-  factor_ip_mismatch: {
-    status: 422,
-    code: 'mfa_ip_address_mismatch',
-    text: 'Challenge and verify IP addresses mismatch.',
-  },
-  recovery_codes_not_found: {
-    status: 404,
-    code: 'mfa_factor_not_found',
-    text: 'The user has not enrolled recovery codes',
-  },
-  recovery_codes_locked: {
-    status: 429,
-    code: 'mfa_recovery_codes_locked',
-    text: 'Too many failed verification attempts, try again later',
-  },
-  passkey_wrong: { status: 400, code: 'webauthn_verification_failed', text: 'Credential verification failed' },
-  too_many_passkeys: { status: 422, code: 'too_many_passkeys', text: 'Maximum number of passkeys reached' },
-  passkey_needs_second_step: {
-    status: 403,
-    code: 'insufficient_aal',
-    text: 'AAL2 session is required to manage passkeys when MFA is enabled',
-  },
-  too_many_tokens: { status: 422, code: 'too_many_tokens', text: 'Maximum number of access tokens reached' },
-  no_such_token: { status: 404, code: 'not_found', text: 'There is no such access token' },
-  no_such_connect_request: {
-    status: 404,
-    code: 'connect_request_not_found',
-    text: 'This code is unknown, has expired or was used',
-  },
-  passkey_not_found: { status: 404, code: 'validation_failed', text: 'Passkey not found' },
-  resend_needs_email: { status: 400, code: 'validation_failed', text: 'Type provided requires an email address' },
-  resend_needs_phone: { status: 400, code: 'validation_failed', text: 'Type provided requires a phone number' },
-  resend_without_address: { status: 400, code: 'validation_failed', text: 'Missing email address or phone number' },
+  factor_ip_mismatch: [422, 'mfa_ip_address_mismatch', 'Challenge and verify IP addresses mismatch.'],
+  recovery_codes_not_found: [404, 'mfa_factor_not_found', 'The user has not enrolled recovery codes'],
+  recovery_codes_locked: [429, 'mfa_recovery_codes_locked', 'Too many failed verification attempts, try again later'],
+  passkey_wrong: [400, 'webauthn_verification_failed', 'Credential verification failed'],
+  too_many_passkeys: [422, 'too_many_passkeys', 'Maximum number of passkeys reached'],
+  too_many_tokens: [422, 'too_many_tokens', 'Maximum number of access tokens reached'],
+  no_such_token: [404, 'not_found', 'There is no such access token'],
+  no_such_connect_request: [404, 'connect_request_not_found', 'This code is unknown, has expired or was used'],
+  passkey_not_found: [404, 'validation_failed', 'Passkey not found'],
 
-  verify_without_type: { status: 400, code: 'validation_failed', text: 'Verify requires a verification type' },
-  verify_bad_email: { status: 422, code: 'validation_failed', text: 'Invalid email format' },
-  link_expired: { status: 403, code: 'otp_expired', text: 'Email link is invalid or has expired' },
-  code_expired: { status: 403, code: 'otp_expired', text: 'Token has expired or is invalid' },
+  verify_without_type: [400, 'validation_failed', 'Verify requires a verification type'],
+  verify_bad_email: [422, 'validation_failed', 'Invalid email format'],
+  link_expired: [403, 'otp_expired', 'Email link is invalid or has expired'],
+  code_expired: [403, 'otp_expired', 'Token has expired or is invalid'],
 
   /** Only sent to a signed-in user about their own account. */
-  over_email_send_rate_limit: {
-    status: 429,
-    code: 'over_email_send_rate_limit',
-    text: 'For security purposes, you can only request this after % seconds.',
-  },
+  over_email_send_rate_limit: [
+    429,
+    'over_email_send_rate_limit',
+    'For security purposes, you can only request this after % seconds.',
+  ],
   /** Counted per number, with or without an account. */
-  over_sms_send_rate_limit: {
-    status: 429,
-    code: 'over_sms_send_rate_limit',
-    text: 'For security purposes, you can only request this after % seconds.',
-  },
-  sms_budget_exhausted: { status: 429, code: 'over_sms_send_rate_limit', text: 'SMS rate limit exceeded' },
-  over_request_rate_limit: { status: 429, code: 'over_request_rate_limit', text: 'Request rate limit reached' },
+  over_sms_send_rate_limit: [
+    429,
+    'over_sms_send_rate_limit',
+    'For security purposes, you can only request this after % seconds.',
+  ],
+  sms_budget_exhausted: [429, 'over_sms_send_rate_limit', 'SMS rate limit exceeded'],
+  over_request_rate_limit: [429, 'over_request_rate_limit', 'Request rate limit reached'],
   /** No code of the original, which has no archive. */
-  over_archive_limit: { status: 429, code: 'over_archive_limit', text: 'Archive limit reached' },
+  over_archive_limit: [429, 'over_archive_limit', 'Archive limit reached'],
   /** Every client version retries a 503; a 429 would sign the user out (docs/specification/api.md 4). */
-  try_again: { status: 503, code: 'request_timeout', text: 'The server is busy, please try again in a moment.' },
-  unexpected_failure: {
-    status: 500,
-    code: 'unexpected_failure',
-    text: 'Unexpected failure, please check server logs for more information',
-  },
+  try_again: [503, 'request_timeout', 'The server is busy, please try again in a moment.'],
+  unexpected_failure: [500, 'unexpected_failure', 'Unexpected failure, please check server logs for more information'],
 } as const satisfies Record<string, Entry>;
 
 export type AuthErrorName = keyof typeof CATALOGUE;
@@ -325,7 +262,7 @@ export class OAuthError extends Error {
 }
 
 export class AuthError extends Error {
-  readonly status: Entry['status'];
+  readonly status: Status;
   readonly code: AuthErrorCode;
   /** Null except for weak passwords. */
   readonly weaknesses: readonly ('length' | 'pwned')[] | null;
@@ -335,22 +272,20 @@ export class AuthError extends Error {
   /** An error of the catalogue. */
   constructor(name: AuthErrorName, detail?: string, retryAfterSeconds?: number | null);
   /** An error of one place. The code is one of supabase/auth's, unless it has none for the case. */
-  constructor(status: Entry['status'], code: AuthErrorCode, text: string);
-  constructor(first: AuthErrorName | Entry['status'], second = '', third: string | number | null = null) {
-    const entry: Entry =
-      typeof first === 'number'
-        ? { status: first, code: second as AuthErrorCode, text: String(third) }
-        : CATALOGUE[first];
-    super(typeof first === 'number' ? entry.text : entry.text.replace('%', () => second));
+  constructor(status: Status, code: AuthErrorCode, text: string);
+  constructor(first: AuthErrorName | Status, second = '', third: string | number | null = null) {
+    const [status, code, text]: Entry =
+      typeof first === 'number' ? [first, second as AuthErrorCode, String(third)] : CATALOGUE[first];
+    super(typeof first === 'number' ? text : text.replace('%', () => second));
     this.name = 'AuthError';
-    this.status = entry.status;
-    this.code = entry.code;
+    this.status = status;
+    this.code = code;
     this.weaknesses = (typeof first === 'string' && WEAKNESSES[first]) || null;
-    this.retryAfterSeconds = typeof third === 'number' ? third : (DEFAULT_RETRY_SECONDS[entry.status] ?? null);
+    this.retryAfterSeconds = typeof third === 'number' ? third : (DEFAULT_RETRY_SECONDS[status] ?? null);
   }
 }
 
 /** The error of a request whose content is not valid and that no client tells apart by its code. */
 export const invalidRequest = (text: string): AuthError => new AuthError(400, 'validation_failed', text);
 
-const DEFAULT_RETRY_SECONDS: Partial<Record<Entry['status'], number>> = { 429: 60, 503: 1 };
+const DEFAULT_RETRY_SECONDS: Partial<Record<Status, number>> = { 429: 60, 503: 1 };
