@@ -32,6 +32,7 @@ afterEach(() => {
 
 function openJournal(): Journal {
   const data = new PostgrestClient('http://localhost/rest/v1', {
+    retry: false,
     wrapFetch: (base) => (input, init) => {
       const headers = new Headers(init?.headers);
       headers.set('authorization', `Bearer ${TOKEN}`);

@@ -40,7 +40,6 @@ export function usePreferences({ isIdle = false }: { isIdle?: boolean } = {}): P
         .from('preferences')
         .select(COLUMNS)
         .eq('user_id', userId)
-        .retry(false)
         .abortSignal(signal)
         .maybeSingle()
         .throwOnError();
@@ -67,10 +66,7 @@ export function usePreferences({ isIdle = false }: { isIdle?: boolean } = {}): P
       };
       const earlier = queries.getQueryData<Preferences>(['preferences']) ?? storedPreferences(userId);
       storePreferences(userId, show(changed));
-      const { error } = await data
-        .from('preferences')
-        .upsert({ user_id: userId, ...changed })
-        .retry(false);
+      const { error } = await data.from('preferences').upsert({ user_id: userId, ...changed });
       if (!error) return true;
       const takenBack = Object.keys(changed).map((column) => [column, earlier[column as keyof Preferences]]);
       storePreferences(userId, show(Object.fromEntries(takenBack) as Partial<Preferences>));

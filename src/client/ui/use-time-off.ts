@@ -37,7 +37,6 @@ export function useTimeOff(): TimeOffState {
         .select('id, first_day, last_day')
         .eq('user_id', userId)
         .order('first_day', { ascending: false })
-        .retry(false)
         .abortSignal(signal)
         .throwOnError();
       return rows;
@@ -56,9 +55,8 @@ export function useTimeOff(): TimeOffState {
     refetch: () => void refetch(),
     add: async (first_day, last_day) => {
       const row = { user_id: userId, id: crypto.randomUUID(), first_day, last_day };
-      return finish((await data.from('time_off').insert(row).retry(false)).error);
+      return finish((await data.from('time_off').insert(row)).error);
     },
-    remove: async (id) =>
-      finish((await data.from('time_off').delete().eq('user_id', userId).eq('id', id).retry(false)).error),
+    remove: async (id) => finish((await data.from('time_off').delete().eq('user_id', userId).eq('id', id)).error),
   };
 }

@@ -37,6 +37,7 @@ async function insertLog(person: Person, date: Day = FROM): Promise<{ id: string
 function sender(person: Person, lostResponses = 0) {
   let lost = 0;
   const data = new PostgrestClient(`${world.server.url}/rest/v1`, {
+    retry: false,
     headers: { apikey: world.server.config.publishableKey, authorization: `Bearer ${person.token}` },
   }) as unknown as DataClient;
   vi.stubGlobal('fetch', async (...request: Parameters<typeof fetch>) => {

@@ -91,6 +91,7 @@ export function openTab({ device, number, findPlan, randomUUID, random, onQuesti
   return run(() => {
     const queries = new QueryClient({ defaultOptions: { queries: { retry: 1, staleTime: 30_000 } } });
     const data = new PostgrestClient('http://localhost/rest/v1', {
+      retry: false,
       wrapFetch: withSessionOf(device),
     }) as unknown as DataClient;
     let premium: boolean | null = null;

@@ -272,11 +272,7 @@ async function requestProfile(supabase: Supabase, userId: string): Promise<ReadR
   const timeout = AbortSignal.timeout(PROFILE_TIMEOUT_MS);
   try {
     const { createDataClient } = await import('#client/lib/api/data-client.ts');
-    const { data, error } = await readProfile(createDataClient(supabase), userId)
-      // This hook retries after two seconds. The library's own retries would use up the time-out.
-      .retry(false)
-      .abortSignal(timeout)
-      .maybeSingle();
+    const { data, error } = await readProfile(createDataClient(supabase), userId).abortSignal(timeout).maybeSingle();
     if (!error) return data;
   } catch {
     // The screen shows all failures alike.

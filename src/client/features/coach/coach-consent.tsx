@@ -57,7 +57,7 @@ export function useConsent(): Consent {
 
   const change = async (given: boolean): Promise<void> => {
     setState({ busy: true, failed: false });
-    const { error } = await data.from('profiles').update({ ai_consent: given }).eq('id', user.id).retry(false);
+    const { error } = await data.from('profiles').update({ ai_consent: given }).eq('id', user.id);
     if (!error) await refreshProfile();
     setState({ busy: false, failed: Boolean(error) });
   };

@@ -197,7 +197,6 @@ function LastScores({ date }: { date: Day }) {
         .order('date', { ascending: false })
         .limit(MAX_LAST_SCORES)
         .abortSignal(signal)
-        .retry(false)
         .throwOnError();
       return rows.map((row) => ({ date: row.date, score: row.hustle_score })).reverse();
     },

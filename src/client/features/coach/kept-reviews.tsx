@@ -34,7 +34,6 @@ function useKeptReviews(count: number) {
         .order('created_at', { ascending: false })
         .limit(count + 1)
         .abortSignal(signal)
-        .retry(false)
         .throwOnError();
       return rows.map((row) => ({
         id: row.id,
@@ -119,7 +118,6 @@ function OpenReview({ review }: { review: Kept }) {
         .eq('user_id', userId)
         .eq('id', review.id)
         .abortSignal(signal)
-        .retry(false)
         .single()
         .throwOnError();
       return row.text;
@@ -130,7 +128,7 @@ function OpenReview({ review }: { review: Kept }) {
   });
   const remove = async (): Promise<void> => {
     setState('busy');
-    const { error } = await data.from('reviews').delete().eq('user_id', userId).eq('id', review.id).retry(false);
+    const { error } = await data.from('reviews').delete().eq('user_id', userId).eq('id', review.id);
     if (error) return setState('failed');
     await Promise.all([
       queries.invalidateQueries({ queryKey: KEPT_KEY }),

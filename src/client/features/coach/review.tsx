@@ -194,7 +194,6 @@ export function useStoredReview(period: ReviewPeriod, range: DayRange) {
         .order('created_at', { ascending: false })
         .limit(1)
         .abortSignal(signal)
-        .retry(false)
         .maybeSingle()
         .throwOnError();
       if (!row) return null;

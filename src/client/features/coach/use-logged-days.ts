@@ -8,10 +8,7 @@ import { useData, type DataClient } from '#client/lib/api/data-client.ts';
 import { ENTRY_CACHE_KEY } from '#client/sync/entries/entry-queries.ts';
 import { useUser } from '#client/lib/session/session.ts';
 
-/**
- * Another tab or device may have changed a log, so refetch on every mount. The query retries once by itself. So the
- * requests turn off the data client's retries, which would delay the error of a missing connection by fifteen seconds.
- */
+/** Another tab or device may have changed a log, so refetch on every mount. */
 const ALWAYS_REFETCH = { staleTime: 0, networkMode: 'always' } as const;
 
 export type LoggedDay = { date: Day; score: number | null };
@@ -29,7 +26,6 @@ const loggedDaysQuery = (data: DataClient, userId: string, today: Day, from: Day
         .lte('date', today)
         .order('date')
         .abortSignal(signal)
-        .retry(false)
         .throwOnError();
       return rows.map(({ date, hustle_score: score }) => ({ date, score }));
     },
@@ -57,7 +53,6 @@ export function usePeriodLogs({ from, to }: DayRange) {
         .gte('date', from)
         .lte('date', to)
         .abortSignal(signal)
-        .retry(false)
         .throwOnError();
       return rows.map(({ date, content: html }) => ({ date, html }));
     },

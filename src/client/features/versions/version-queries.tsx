@@ -28,7 +28,6 @@ export const versionsQuery = (data: DataClient, userId: string, date: Day) =>
         .select('id, written_at, kept_at, replaced_by')
         .match({ user_id: userId, date })
         .order('kept_at', { ascending: false })
-        .retry(false)
         .abortSignal(signal)
         .throwOnError();
       return answer.data;
@@ -41,7 +40,6 @@ export async function readVersion(data: DataClient, userId: string, id: string):
     .from('entry_versions', { fetch: createEntryFetch(userId) })
     .select('content')
     .match({ user_id: userId, id })
-    .retry(false)
     .throwOnError();
   const [version] = answer.data;
   return version ? withoutDateHeader(version.content) : null;
@@ -68,7 +66,6 @@ export const deletedDaysQuery = (data: DataClient, userId: string) =>
         .select('date, version_id, deleted_at, excerpt')
         .eq('user_id', userId)
         .order('deleted_at', { ascending: false })
-        .retry(false)
         .abortSignal(signal)
         .throwOnError();
       return answer.data;

@@ -28,7 +28,6 @@ export async function listDocuments(data: DataClient, userId: string, signal: Ab
     .eq('user_id', userId)
     .order('updated_at', { ascending: false })
     .abortSignal(signal)
-    .retry(false)
     .throwOnError();
   return rows;
 }
@@ -45,7 +44,6 @@ export function documentBackend(data: DataClient, userId: string, id: string): D
         .select(COLUMNS)
         .eq('user_id', userId)
         .eq('id', id)
-        .retry(false)
         .maybeSingle()
         .throwOnError();
       return row && fromRow(row);

@@ -17,7 +17,7 @@ import { Field } from '#client/ui/form/form.tsx';
 import { Quiet } from '#client/ui/stack.tsx';
 import styles from './wins.module.css';
 import { splitReview, type DayText } from '#domain/coach/win-bullets.ts';
-import type { DataClient } from '#client/lib/api/data-client.ts';
+import { ANSWER_TOO_LONG, type DataClient } from '#client/lib/api/data-client.ts';
 
 type PickLinesProps = {
   days: readonly CandidateDay[];
@@ -98,11 +98,9 @@ function matchingDay(day: CandidateDay, words: string): CandidateDay[] {
   return candidates.length === 0 ? [] : [{ ...day, candidates }];
 }
 
-/** What a period offers to pick: its logs, and the wins that reviews have named in it. */
 const PAGE_ROWS = 400;
-/** The code of the data API for an answer with more texts than it may have. */
-const ANSWER_TOO_LONG = '54000';
 
+/** What a period offers to pick: its logs, and the wins that reviews have named in it. */
 export async function readCandidates(
   data: DataClient,
   userId: string,
@@ -125,8 +123,7 @@ async function readLogs(data: DataClient, userId: string, from: Day, to: Day, si
     const { data: rows, error } = await (last === undefined ? all.gte('date', from) : all.gt('date', last))
       .order('date')
       .limit(size)
-      .abortSignal(signal)
-      .retry(false);
+      .abortSignal(signal);
     if (error?.code === ANSWER_TOO_LONG && size > 1) {
       size = Math.ceil(size / 4);
       continue;
@@ -149,7 +146,6 @@ async function readWins(data: DataClient, userId: string, from: Day, to: Day, si
     .order('created_at', { ascending: false })
     .limit(REVIEWS_PER_PAGE)
     .abortSignal(signal)
-    .retry(false)
     .throwOnError();
   return rows.flatMap(({ text }) => splitReview(text).wins).filter(({ date }) => date >= from && date <= to);
 }

@@ -68,8 +68,16 @@ type Schema = {
 };
 export type DataClient = PostgrestClient<Schema>;
 
+/** The code of an answer with more texts than it may have. */
+export const ANSWER_TOO_LONG = '54000';
+
+/**
+ * Its retries, which `retry(true)` turns on for a read, delay the error of a missing connection by fifteen seconds.
+ * Queries and savers retry by themselves.
+ */
 export const createDataClient = (supabase: Supabase): DataClient =>
   new PostgrestClient<Schema>(`${supabase.apiUrl}/rest/v1`, {
+    retry: false,
     fetch: fetchPrefetched,
     wrapFetch: (base) => supabase.withSession(base),
   });

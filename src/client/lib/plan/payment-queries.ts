@@ -13,7 +13,6 @@ export const paymentsQuery = (data: DataClient, userId: string) =>
         .select(columns)
         .eq('user_id', userId)
         .order('created_at', { ascending: false })
-        .retry(false)
         .abortSignal(signal)
         .throwOnError();
       return rows;
@@ -31,7 +30,6 @@ export const planChangesQuery = (data: DataClient, userId: string) =>
         .select(columns)
         .eq('user_id', userId)
         .order('id', { ascending: false })
-        .retry(false)
         .abortSignal(signal)
         .throwOnError();
       return rows;

@@ -17,7 +17,7 @@ const datesQuery = (data: DataClient, userId: string, copies: LocalCopies | null
         if (!Array.isArray(copy?.value) || client.getQueryData(DATES_KEY)) return;
         client.setQueryData<Day[]>(DATES_KEY, copy.value.filter(isDay), { updatedAt: copy.at });
       });
-      const answer = await readLoggedDates(data, userId).retry(false);
+      const answer = await readLoggedDates(data, userId);
       if (answer.error) {
         // Setting the copy as data after the error would turn the failed query into a successful one.
         await copyShown;
@@ -28,8 +28,7 @@ const datesQuery = (data: DataClient, userId: string, copies: LocalCopies | null
       return dates;
     },
     networkMode: 'always',
-    // The journal opens without the dates (docs/specification/messages.md 5), so don't delay it by a retry,
-    // neither of the query nor of the client, whose retries would take seven seconds.
+    // The journal opens without the dates (docs/specification/messages.md 5), so don't delay it by a retry.
     retry: false,
   });
 

@@ -40,6 +40,7 @@ function setUp(answers: Response | Error | (Response | Error)[], user: string | 
     return answer;
   });
   const data = new PostgrestClient('http://localhost/rest/v1', {
+    retry: false,
     wrapFetch: (base) => async (input, init) => {
       const headers = new Headers(init?.headers);
       if (user !== null) headers.set('authorization', `Bearer ${tokenOf(user)}`);

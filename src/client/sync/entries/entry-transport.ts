@@ -121,7 +121,7 @@ export function createEntryTransport(
     const query = id
       ? entries.select(`date, ${LOG_COLUMNS}`).match(ofUser).or(`date.eq.${date},id.eq.${id}`)
       : readLog(data, userId, date, { fetch });
-    const answer = await query.retry(false);
+    const answer = await query;
     if (!Array.isArray(answer.data)) return report(failure(answer, date));
     let stored: StoredLog | null = null;
     let moved: MovedLog | undefined;
@@ -147,8 +147,7 @@ export function createEntryTransport(
       const plan = await data
         .from('profiles', { fetch: createEntryFetch(userId) })
         .select('subscription_plan, access_valid_until')
-        .eq('id', userId)
-        .retry(false);
+        .eq('id', userId);
       if (!Array.isArray(plan.data)) return failure(plan, date);
       if (isOpen(isPremium(plan.data[0], earliestToday(now)))) return readRows(date, id);
       onLocked();

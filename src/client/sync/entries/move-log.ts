@@ -58,7 +58,7 @@ export function createSendMove(data: DataClient, userId: string): SendMove {
     if (answer.data[0]) return { kind: 'moved', log: toStoredLog(answer.data[0]) };
     // No row matched. An earlier request without an answer may have moved the row, and an edit raised its revision
     // since: a row with this id on the target day counts as moved.
-    const atTarget = await entries().select(COLUMNS).match({ user_id: userId, id, date: to }).retry(false);
+    const atTarget = await entries().select(COLUMNS).match({ user_id: userId, id, date: to });
     if (atTarget.error) return failure(atTarget, version);
     return atTarget.data[0] ? { kind: 'moved', log: toStoredLog(atTarget.data[0]) } : { kind: 'changed' };
   };

@@ -27,7 +27,6 @@ export async function listLinks(data: DataClient, userId: string, signal: AbortS
     .gt('expires_at', new Date().toISOString())
     .order('created_at', { ascending: false })
     .abortSignal(signal)
-    .retry(false)
     .throwOnError();
   const [documents, reviews] = await Promise.all([
     readTitles(
@@ -62,7 +61,6 @@ async function readTitles(
     .eq('user_id', userId)
     .in('id', ids)
     .abortSignal(signal)
-    .retry(false)
     .throwOnError();
   return new Map(rows.map(({ id, title }) => [id, titleOf({ title })]));
 }
@@ -80,7 +78,6 @@ async function readPeriods(
     .eq('user_id', userId)
     .in('id', ids)
     .abortSignal(signal)
-    .retry(false)
     .throwOnError();
   return new Map(
     rows.map(({ id, period_from: from, period_to: to }) => [id, `Review, ${dateLabel(from)} – ${dateLabel(to)}`]),

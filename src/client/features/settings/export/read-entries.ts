@@ -1,7 +1,7 @@
 /** Reads all logs of the signed-in user in pages, first the dates, then the logs, and writes them into one file. */
 import type { Day } from '#domain/day/day.ts';
 import type { Entry } from '#domain/log/entry.ts';
-import type { DataClient } from '#client/lib/api/data-client.ts';
+import { ANSWER_TOO_LONG, type DataClient } from '#client/lib/api/data-client.ts';
 import type { FormatWriter } from '#domain/export/exported-entry.ts';
 
 /** Dates are small. If the server returns fewer rows than requested, the next request continues after the last row. */
@@ -21,9 +21,6 @@ export type StoredDay = Pick<
 const REQUEST_TIMEOUT_MS = 45_000;
 const withTimeout = (signal: AbortSignal): AbortSignal =>
   AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]);
-
-/** The code of the data API for an answer with more texts than it may have. */
-const ANSWER_TOO_LONG = '54000';
 
 export class EntryReadError extends Error {
   override name = 'EntryReadError';
@@ -45,7 +42,8 @@ export function createEntryReader(data: DataClient, userId: string): EntryReader
       .eq('user_id', userId)
       .in('date', dates)
       .order('date')
-      .abortSignal(withTimeout(signal));
+      .abortSignal(withTimeout(signal))
+      .retry(true);
     if (error?.code === ANSWER_TOO_LONG && dates.length > 1) {
       const half = Math.ceil(dates.length / 2);
       return [...(await readDays(dates.slice(0, half), signal)), ...(await readDays(dates.slice(half), signal))];
@@ -63,7 +61,8 @@ export function createEntryReader(data: DataClient, userId: string): EntryReader
         const { data: rows, error } = await (last === undefined ? all : all.gt('date', last))
           .order('date')
           .limit(DATES_PER_REQUEST)
-          .abortSignal(withTimeout(signal));
+          .abortSignal(withTimeout(signal))
+          .retry(true);
         if (error) throw new EntryReadError(error.message);
         if (rows.length === 0) return dates;
         for (const row of rows) dates.push(row.date);
