@@ -16,9 +16,8 @@ import {
 } from '#domain/account/access-token.ts';
 import { dateLabel, dayOf } from '#domain/day/day.ts';
 import { isolate } from '#domain/isolate.ts';
-import { recoveryMessage, type ProviderError } from '#domain/messages.ts';
 import { useAuthRequest } from '#client/lib/api/own-account.ts';
-import { textOf, useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
+import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Check, Choices } from '#client/ui/form/choices.tsx';
@@ -27,21 +26,16 @@ import { LoadingText } from '#client/ui/loading-text.tsx';
 import { Buttons, LoadError, RowName, Rows } from '#client/ui/stack.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import { ConfirmChangeDialog, CopyButton, PanelView } from './panel.tsx';
-import { useRecentSignIn } from './prove-identity.tsx';
+import { toOutcome, useRecentSignIn } from './prove-identity.tsx';
 import styles from './security.module.css';
 
 const DEFAULT_DAYS: TokenDays = 90;
 const dayLabelOf = (time: string): string => dateLabel(dayOf(new Date(time)));
 
-const TEXTS: Readonly<Record<string, string>> = {
+export const TOKEN_ERRORS: Readonly<Record<string, string>> = {
   too_many_tokens: `You have ${MAX_TOKENS} tokens, as many as an account can have. Revoke one first.`,
   insufficient_aal: 'Pass the second step of your sign-in first: sign out and in again.',
 };
-
-export const tokenFailure = (error: ProviderError): Outcome => ({
-  kind: 'error',
-  text: TEXTS[error.code ?? ''] ?? recoveryMessage(error),
-});
 
 function useTokens() {
   const { id } = useUser();
@@ -166,16 +160,11 @@ function TokenForm({ onCreated, onCancel }: TokenFormProps) {
     const name = textOf(form, 'name').trim();
     if (name === '') return { kind: 'error', text: 'Enter a name.', field: 'name' };
     if (scopes.length === 0) return { kind: 'error', text: 'Choose what the token may do.' };
-    const created: CreatedToken[] = [];
-    const error = await applyChange(async (nonce) => {
-      const body = { name, scopes, days, time_zone: browserTimeZone(), nonce };
-      const result = await request<CreatedToken>('POST', '/tokens', body);
-      if (result.data) created.push(result.data);
-      return result;
-    });
-    if (error) return error === 'cancelled' ? null : tokenFailure(error);
-    const [token] = created;
-    if (token) onCreated(token);
+    const { data, error } = await applyChange((nonce) =>
+      request<CreatedToken>('POST', '/tokens', { name, scopes, days, time_zone: browserTimeZone(), nonce }),
+    );
+    if (error) return toOutcome(error, TOKEN_ERRORS);
+    onCreated(data);
     return null;
   });
   return (
@@ -253,10 +242,6 @@ function EndDialog({ ending, onEnded, onClose }: EndDialogProps) {
   const toast = useToast();
   const isToken = ending.kind === 'token';
   const name = isToken ? ending.token.name : ending.link.name;
-  const end = () =>
-    isToken
-      ? request('DELETE', `/tokens/${ending.token.id}`)
-      : request('POST', '/connect/unlink', { team: ending.link.team, user: ending.link.user });
   return (
     <ConfirmChangeDialog
       title={
@@ -267,14 +252,17 @@ function EndDialog({ ending, onEnded, onClose }: EndDialogProps) {
       label={isToken ? 'Revoke' : 'Unlink'}
       busyLabel={isToken ? 'Revoking...' : 'Unlinking...'}
       onClose={onClose}
-      onConfirm={async () => {
-        const { error } = await end();
-        // Gone already, for example in another tab.
-        if (error && error.code !== 'not_found') return tokenFailure(error);
+      change={() =>
+        isToken
+          ? request('DELETE', `/tokens/${ending.token.id}`)
+          : request('POST', '/connect/unlink', { team: ending.link.team, user: ending.link.user })
+      }
+      texts={TOKEN_ERRORS}
+      goneCode="not_found"
+      onChanged={async () => {
         await onEnded();
         toast({ kind: 'success', text: `${isToken ? 'Revoked' : 'Unlinked'}: ${isolate(name)}.` });
         onClose();
-        return null;
       }}
     >
       <p>

@@ -2,7 +2,7 @@
 import type { Factor } from '@supabase/auth-js';
 import { useState, useEffect, useRef } from 'react';
 import { providerMessage, type ProviderError } from '#domain/messages.ts';
-import { useAuthRequest, type AuthResult } from '#client/lib/api/own-account.ts';
+import { useAuthRequest } from '#client/lib/api/own-account.ts';
 import { useAuth } from '#client/lib/api/use-auth.ts';
 import type { Auth } from '#client/lib/api/supabase.ts';
 import { useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
@@ -13,7 +13,7 @@ import { LoadingText } from '#client/ui/loading-text.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { phoneOutcome, PhoneForm } from '#client/ui/form/phone-form.tsx';
 import { Buttons } from '#client/ui/stack.tsx';
-import { useRecentSignIn, toOutcome, type ChangeResult } from './prove-identity.tsx';
+import { useRecentSignIn, toOutcome } from './prove-identity.tsx';
 import { CopyButton, PanelView } from './panel.tsx';
 import styles from './security.module.css';
 
@@ -35,14 +35,11 @@ function useEnrolment() {
     factor,
     dialog,
     async enrol(parameters: { factor_type: 'totp' | 'phone' | 'webauthn'; friendly_name: string; phone?: string }) {
-      let result: AuthResult<EnrolledFactor> | null = null;
-      const error: ChangeResult = await applyChange(async (nonce) => {
-        result = await request<EnrolledFactor>('POST', '/factors', { ...parameters, issuer: 'Hustle Forge', nonce });
-        return result;
-      });
-      const enrolled = (result as AuthResult<EnrolledFactor> | null)?.data ?? null;
-      if (!error) setFactor(enrolled);
-      return { error, factor: enrolled };
+      const enrolled = await applyChange((nonce) =>
+        request<EnrolledFactor>('POST', '/factors', { ...parameters, issuer: 'Hustle Forge', nonce }),
+      );
+      if (!enrolled.error) setFactor(enrolled.data);
+      return enrolled;
     },
     /** Best effort: the server deletes an unverified factor after a day. */
     discard() {
@@ -150,15 +147,15 @@ export function AddPhone({ factors, onAdded, onCancel }: AddFactorProps) {
     return { error };
   };
   const send = async (phone: string): Promise<Outcome> => {
-    const { error, factor } = await enrol({
+    const { error, data: added } = await enrol({
       factor_type: 'phone',
       friendly_name: findUnusedName('Text message', factors),
       phone,
     });
     if (error === 'cancelled') return null;
     if (error) return phoneOutcome(error);
-    const { error: notSent } = await challenge(factor!.id);
-    if (!notSent) setSent({ factorId: factor!.id, phone });
+    const { error: notSent } = await challenge(added.id);
+    if (!notSent) setSent({ factorId: added.id, phone });
     return phoneOutcome(notSent);
   };
   const cancel = (
@@ -210,13 +207,13 @@ export function AddKey({ factors, onAdded, onCancel }: AddFactorProps) {
   const { dialog, enrol } = useEnrolment();
   const { outcome, busy, onSubmit } = useSubmit(async () => {
     const name = findUnusedName('Security key', factors);
-    const { error, factor } = await enrol({ factor_type: 'webauthn', friendly_name: name });
+    const { error, data: added } = await enrol({ factor_type: 'webauthn', friendly_name: name });
     if (error) return toOutcome(error);
     // For an unverified factor the server sends a registration challenge, so `authenticate` registers the key.
-    const { error: failed } = await auth.mfa.webauthn.authenticate({ factorId: factor!.id });
+    const { error: failed } = await auth.mfa.webauthn.authenticate({ factorId: added.id });
     if (failed) {
       // Best effort: the server deletes an unverified factor after a day.
-      void auth.mfa.unenroll({ factorId: factor!.id });
+      void auth.mfa.unenroll({ factorId: added.id });
       return failed.name === 'NotAllowedError' || failed.name === 'InvalidStateError'
         ? { kind: 'error', text: 'No security key was added. Try again.' }
         : { kind: 'error', text: providerMessage(failed) };

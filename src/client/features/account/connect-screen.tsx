@@ -11,20 +11,21 @@ import { parseUserCode, SCOPE_TEXTS, type ConnectRequest, type TokenDays } from 
 import { recoveryMessage } from '#domain/messages.ts';
 import { useSearchParams, useTitle } from '#client/lib/navigation.ts';
 import { useAuthRequest } from '#client/lib/api/own-account.ts';
-import { textOf, useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
+import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Field, Form, SubmitButton } from '#client/ui/form/form.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { BackToJournal, Page } from '#client/ui/page/page.tsx';
 import { Buttons, LoadError, Row, Rows } from '#client/ui/stack.tsx';
-import { browserTimeZone, LifetimeChoice, tokenFailure } from './access-tokens-panel.tsx';
+import { browserTimeZone, LifetimeChoice, TOKEN_ERRORS } from './access-tokens-panel.tsx';
 import { PanelView } from './panel.tsx';
-import { useRecentSignIn } from './prove-identity.tsx';
+import { toOutcome, useRecentSignIn } from './prove-identity.tsx';
 import styles from './security.module.css';
 
 const UNKNOWN = 'This code is unknown, has expired or was already used. Start again in the program.';
 const NOT_FOUND = 'connect_request_not_found';
+const ERRORS = { ...TOKEN_ERRORS, [NOT_FOUND]: UNKNOWN };
 
 export function ConnectScreen() {
   useTitle('Connect a program');
@@ -117,20 +118,18 @@ function Answer({ code, asked, onAnswered }: AnswerProps) {
   const { email, phone } = useUser();
   const request = useAuthRequest();
   const { applyChange, dialog } = useRecentSignIn();
-  const failureOf = (error: Parameters<typeof tokenFailure>[0]): Outcome =>
-    error.code === NOT_FOUND ? { kind: 'error', text: UNKNOWN } : tokenFailure(error);
   const [days, setDays] = useState<TokenDays>(365);
   const allow = useSubmit(async () => {
-    const error = await applyChange((nonce) =>
+    const { error } = await applyChange((nonce) =>
       request('POST', '/connect/allow', { code, days, time_zone: browserTimeZone(), nonce }),
     );
-    if (error) return error === 'cancelled' ? null : failureOf(error);
+    if (error) return toOutcome(error, ERRORS);
     onAnswered(true, asked);
     return null;
   });
   const refuse = useSubmit(async () => {
     const { error } = await request('POST', '/connect/refuse', { code });
-    if (error && error.code !== NOT_FOUND) return failureOf(error);
+    if (error && error.code !== NOT_FOUND) return toOutcome(error, ERRORS);
     onAnswered(false, asked);
     return null;
   });

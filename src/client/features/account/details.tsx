@@ -188,7 +188,7 @@ function ProfileForm({ hasPassword, emailField }: ProfileFormProps) {
     const problem = validateProfile(form, now);
     if (problem) return { kind: 'error', text: problem };
 
-    const error = await applyChange((nonce) =>
+    const { error } = await applyChange<unknown>((nonce) =>
       auth.updateUser({
         ...(form.name === now.name ? {} : { data: { name: form.name } }),
         ...(form.email === now.email ? {} : { email: form.email }),

@@ -1,7 +1,6 @@
 /** Links providers to the account and removes them. */
 import type { UserIdentity } from '@supabase/auth-js';
 import { useState } from 'react';
-import { recoveryMessage } from '#domain/messages.ts';
 import { createPkceAuth, flowReturnUrl } from '#client/lib/api/pkce-auth.ts';
 import { useAuth } from '#client/lib/api/use-auth.ts';
 import { useClientConfig } from '#client/lib/api/supabase.ts';
@@ -59,7 +58,7 @@ function LinkForm({ name, label }: { name: string; label: string }) {
   const auth = useAuth();
   const { applyChange, dialog } = useRecentSignIn();
   const { outcome, busy, onSubmit } = useSubmit(async () => {
-    const error = await applyChange(async (nonce) => {
+    const { error } = await applyChange(async (nonce) => {
       const { data } = await auth.getSession();
       const result = await createPkceAuth(config, data.session).linkIdentity({
         provider: name as 'google',
@@ -87,7 +86,7 @@ function LinkForm({ name, label }: { name: string; label: string }) {
   );
 }
 
-const TEXTS: Readonly<Record<string, string>> = {
+const ERRORS: Readonly<Record<string, string>> = {
   single_identity_not_deletable:
     'This is the only way left to sign in. Link another one or set a password first. A new one counts after a week.',
   email_conflict_identity_not_deletable:
@@ -106,33 +105,29 @@ export function RemoveIdentity({ identity, onClose }: { identity: UserIdentity; 
   const { providers } = useClientConfig().signIn;
   const request = useAuthRequest();
   const toast = useToast();
-  const { applyChange, dialog } = useRecentSignIn();
   const label = identityLabel(identity.provider, providers);
   return (
-    <>
-      <ConfirmChangeDialog
-        title={`Remove ${identity.provider === 'phone' ? 'your phone number' : label}?`}
-        onClose={onClose}
-        onConfirm={async () => {
-          const error = await applyChange((nonce) =>
-            request('DELETE', `/user/identities/${identity.identity_id}?${new URLSearchParams({ nonce }).toString()}`),
-          );
-          if (error === 'cancelled') return null;
-          // Refreshes the stored user, also after an error: another tab may have removed the identity before.
-          await auth.refreshSession();
-          if (error && error.code !== 'identity_not_found')
-            return { kind: 'error', text: TEXTS[error.code ?? ''] ?? recoveryMessage(error) };
-          toast({ kind: 'success', text: `Removed: ${label}.` });
-          onClose();
-          return null;
-        }}
-      >
-        <p>
-          {CONSEQUENCES[identity.provider] ??
-            `${label} will no longer sign you in. Devices that signed in with it are signed out.`}
-        </p>
-      </ConfirmChangeDialog>
-      {dialog}
-    </>
+    <ConfirmChangeDialog
+      title={`Remove ${identity.provider === 'phone' ? 'your phone number' : label}?`}
+      onClose={onClose}
+      change={async (nonce) => {
+        const query = new URLSearchParams({ nonce }).toString();
+        const answer = await request('DELETE', `/user/identities/${identity.identity_id}?${query}`);
+        // Refreshes the stored user, also after an error: another tab may have removed the identity before.
+        if (answer.error?.code !== 'reauthentication_needed') await auth.refreshSession();
+        return answer;
+      }}
+      texts={ERRORS}
+      goneCode="identity_not_found"
+      onChanged={() => {
+        toast({ kind: 'success', text: `Removed: ${label}.` });
+        onClose();
+      }}
+    >
+      <p>
+        {CONSEQUENCES[identity.provider] ??
+          `${label} will no longer sign you in. Devices that signed in with it are signed out.`}
+      </p>
+    </ConfirmChangeDialog>
   );
 }

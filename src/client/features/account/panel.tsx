@@ -2,10 +2,11 @@
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
 import { Button } from '#client/ui/button.tsx';
-import { useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
+import { useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { Dialog } from '#client/ui/dialog.tsx';
 import { Form, SubmitButton } from '#client/ui/form/form.tsx';
 import { Buttons, Stack } from '#client/ui/stack.tsx';
+import { toOutcome, useRecentSignIn, type Change } from './prove-identity.tsx';
 import styles from './security.module.css';
 
 export type PanelProps = {
@@ -65,39 +66,56 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
   );
 }
 
-type ConfirmChangeDialogProps = {
+type ConfirmChangeDialogProps<Data> = {
   title: ReactNode;
   label?: string;
   busyLabel?: string;
   children: ReactNode;
-  /** Returns the error to show, or null. */
-  onConfirm: () => Promise<Outcome>;
+  change: Change<Data>;
+  /** Texts of errors, by their code. */
+  texts?: Readonly<Record<string, string>>;
+  /** The error that says that it is gone already, for example in another tab. */
+  goneCode?: string;
+  /** Follows a change that succeeded. */
+  onChanged: (data: Data) => Promise<void> | void;
   onClose: () => void;
 };
 
-/** Asks for a confirmation before a second factor, a passkey or another way to sign in is removed or replaced. */
-export function ConfirmChangeDialog({
+/** Asks for a confirmation, and a proof if needed, before a way to sign in or to write is removed or replaced. */
+export function ConfirmChangeDialog<Data>({
   title,
   label = 'Remove',
   busyLabel = 'Removing...',
   children,
-  onConfirm,
+  change,
+  texts,
+  goneCode,
+  onChanged,
   onClose,
-}: ConfirmChangeDialogProps) {
-  const { outcome, busy, onSubmit } = useSubmit(() => onConfirm());
+}: ConfirmChangeDialogProps<Data>) {
+  const { applyChange, dialog } = useRecentSignIn();
+  const { outcome, busy, onSubmit } = useSubmit(async () => {
+    const { data, error } = await applyChange(change);
+    if (error && (error === 'cancelled' || error.code !== goneCode)) return toOutcome(error, texts);
+    await onChanged(data as Data);
+    return null;
+  });
   return (
-    <Dialog title={title} onClose={onClose}>
-      <Form layout="dialog" outcome={outcome} onSubmit={onSubmit}>
-        {children}
-        <Buttons>
-          <SubmitButton busy={busy} busyLabel={busyLabel} data-autofocus>
-            {label}
-          </SubmitButton>
-          <Button tone="text" onClick={onClose}>
-            Cancel
-          </Button>
-        </Buttons>
-      </Form>
-    </Dialog>
+    <>
+      <Dialog title={title} onClose={onClose}>
+        <Form layout="dialog" outcome={outcome} onSubmit={onSubmit}>
+          {children}
+          <Buttons>
+            <SubmitButton busy={busy} busyLabel={busyLabel} data-autofocus>
+              {label}
+            </SubmitButton>
+            <Button tone="text" onClick={onClose}>
+              Cancel
+            </Button>
+          </Buttons>
+        </Form>
+      </Dialog>
+      {dialog}
+    </>
   );
 }

@@ -5,10 +5,9 @@ import { browserSupportsWebAuthn, startRegistration } from '@simplewebauthn/brow
 import { useState } from 'react';
 import { isolate } from '#domain/isolate.ts';
 import { dateLabel, dayOf } from '#domain/day/day.ts';
-import { recoveryMessage, type ProviderError } from '#domain/messages.ts';
-import { useAuthRequest, type AuthResult } from '#client/lib/api/own-account.ts';
+import { useAuthRequest } from '#client/lib/api/own-account.ts';
 import { useAuth } from '#client/lib/api/use-auth.ts';
-import { textOf, useSubmit, type Outcome } from '#client/lib/hooks/use-submit.ts';
+import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Field, Form, SubmitButton } from '#client/ui/form/form.tsx';
@@ -22,16 +21,11 @@ import { passkeysQuery } from './linked-sign-ins.ts';
 const NAME_MAX_LENGTH = 120;
 const FALLBACK_NAME = 'Passkey';
 
-const TEXTS: Readonly<Record<string, string>> = {
+const ERRORS: Readonly<Record<string, string>> = {
   too_many_passkeys: 'You have as many passkeys as an account can have. Remove one first.',
   webauthn_credential_exists: 'This device already has a passkey for your account.',
   webauthn_challenge_expired: 'That took too long. Try again.',
 };
-
-const failureOf = (error: ProviderError): Outcome => ({
-  kind: 'error',
-  text: TEXTS[error.code ?? ''] ?? recoveryMessage(error),
-});
 
 export function PasskeysPanel() {
   const auth = useAuth();
@@ -130,10 +124,10 @@ function RenameForm({ passkey, onRenamed, onCancel }: RenameFormProps) {
   const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
     const friendlyName = textOf(form, 'name').trim();
     if (friendlyName === '') return { kind: 'error', text: 'Enter a name.', field: 'name' };
-    const error = await applyChange((nonce) =>
+    const { error } = await applyChange((nonce) =>
       request('PATCH', `/passkeys/${passkey.id}`, { friendly_name: friendlyName, nonce }),
     );
-    if (error) return error === 'cancelled' ? null : failureOf(error);
+    if (error) return toOutcome(error, ERRORS);
     await onRenamed();
     return null;
   });
@@ -176,28 +170,24 @@ function AddPasskey({ count, onAdded }: { count: number | null; onAdded: (id: st
   const request = useAuthRequest();
   const { applyChange, dialog } = useRecentSignIn();
   const { outcome, busy, onSubmit } = useSubmit(async () => {
-    let result: AuthResult<RegistrationOptions> | null = null;
-    const error = await applyChange(async (nonce) => {
-      result = await request<RegistrationOptions>('POST', '/passkeys/registration/options', { nonce });
-      return result;
-    });
-    if (error) return error === 'cancelled' ? toOutcome(error) : failureOf(error);
-    const challenge = (result as AuthResult<RegistrationOptions> | null)?.data;
-    if (!challenge) return null;
+    const { data: challenge, error } = await applyChange((nonce) =>
+      request<RegistrationOptions>('POST', '/passkeys/registration/options', { nonce }),
+    );
+    if (error) return toOutcome(error, ERRORS);
     let credential;
     try {
       credential = await startRegistration({ optionsJSON: challenge.options });
     } catch (cause) {
       // InvalidStateError: the device already holds a passkey of this account.
       return cause instanceof Error && cause.name === 'InvalidStateError'
-        ? failureOf({ code: 'webauthn_credential_exists', message: '' })
+        ? toOutcome({ code: 'webauthn_credential_exists', message: '' }, ERRORS)
         : { kind: 'error', text: 'No passkey was added. Try again.' };
     }
     const verified = await auth.passkey.verifyRegistration({
       challengeId: challenge.challenge_id,
       credential: credential as never,
     });
-    if (verified.error) return failureOf(verified.error);
+    if (verified.error) return toOutcome(verified.error, ERRORS);
     await onAdded(verified.data.id);
     return { kind: 'success', text: 'The passkey was added. From now on it can sign you in.' };
   });
@@ -221,31 +211,23 @@ type RemovePasskeyProps = { passkey: PasskeyListItem; onRemoved: () => Promise<v
 function RemovePasskey({ passkey, onRemoved, onClose }: RemovePasskeyProps) {
   const request = useAuthRequest();
   const toast = useToast();
-  const { applyChange, dialog } = useRecentSignIn();
   const name = passkey.friendly_name ?? FALLBACK_NAME;
   return (
-    <>
-      <ConfirmChangeDialog
-        title={
-          <>
-            Remove “<bdi>{name}</bdi>”?
-          </>
-        }
-        onClose={onClose}
-        onConfirm={async () => {
-          const error = await applyChange((nonce) =>
-            request('DELETE', `/passkeys/${passkey.id}?${new URLSearchParams({ nonce }).toString()}`),
-          );
-          if (error) return toOutcome(error);
-          await onRemoved();
-          toast({ kind: 'success', text: `Removed: ${isolate(name)}.` });
-          onClose();
-          return null;
-        }}
-      >
-        <p>It will no longer sign you in here. Delete it in the settings of your device too.</p>
-      </ConfirmChangeDialog>
-      {dialog}
-    </>
+    <ConfirmChangeDialog
+      title={
+        <>
+          Remove “<bdi>{name}</bdi>”?
+        </>
+      }
+      onClose={onClose}
+      change={(nonce) => request('DELETE', `/passkeys/${passkey.id}?${new URLSearchParams({ nonce }).toString()}`)}
+      onChanged={async () => {
+        await onRemoved();
+        toast({ kind: 'success', text: `Removed: ${isolate(name)}.` });
+        onClose();
+      }}
+    >
+      <p>It will no longer sign you in here. Delete it in the settings of your device too.</p>
+    </ConfirmChangeDialog>
   );
 }

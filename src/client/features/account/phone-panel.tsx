@@ -71,7 +71,7 @@ function NumberForm({ current, onSent, onCancel }: NumberFormProps) {
   const { applyChange, dialog } = useRecentSignIn();
   const send = async (phone: string): Promise<Outcome> => {
     if (phone === current) return phoneProblem('This is your number already.');
-    const error = await applyChange((nonce) => auth.updateUser({ phone, ...(nonce !== '' && { nonce }) }));
+    const { error } = await applyChange<unknown>((nonce) => auth.updateUser({ phone, ...(nonce !== '' && { nonce }) }));
     if (error === 'cancelled') return null;
     // The server sends one text a minute to a number, and the code of the last one may still be on its way.
     const isSentAlready = error?.code === 'over_sms_send_rate_limit' && phone === `+${pending}`;

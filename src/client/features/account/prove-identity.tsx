@@ -2,7 +2,7 @@
  * The fields by which users prove their identity before they change how the account signs in or delete it: the second
  * step, the password, or a mailed code.
  */
-import { useCallback, useState, useEffect, useRef, type ReactNode } from 'react';
+import { useCallback, useState, useEffect, useRef } from 'react';
 import { recoveryMessage, isWrongCode, type ProviderError } from '#domain/messages.ts';
 import type { Proof } from '#client/lib/api/own-account.ts';
 import { useAuth } from '#client/lib/api/use-auth.ts';
@@ -131,49 +131,40 @@ function CodeField({ error }: { error: string | null }) {
 // dialog asks for the second step or, without one, for a mailed code, and applies the change again.
 
 /** `nonce` is the mailed code; empty at first, and after a second step. */
-type Change = (nonce: string) => Promise<{ error: ProviderError | null }>;
-type Pending = { change: Change; settle: (result: ChangeResult) => void };
-/** Null if the change succeeded. */
-export type ChangeResult = null | 'cancelled' | ProviderError;
+export type Change<Data = unknown> = (nonce: string) => Promise<{ data?: Data | null; error: ProviderError | null }>;
+type ChangeError = ProviderError | 'cancelled';
+type Settled = { data?: unknown; error: ChangeError | null };
+type Pending = { change: Change; settle: (result: Settled) => void };
 
-type RecentSignIn = {
-  applyChange: (change: Change) => Promise<ChangeResult>;
-  /** Render it anywhere in the panel. */
-  dialog: ReactNode;
-};
-
-export function useRecentSignIn(): RecentSignIn {
+/** `dialog`: render it anywhere in the panel. */
+export function useRecentSignIn() {
   const [pending, setPending] = useState<Pending | null>(null);
-  const applyChange = async (change: Change): Promise<ChangeResult> => {
-    const { error } = await change('');
-    if (error?.code !== 'reauthentication_needed') return error;
-    return new Promise((resolve) => {
-      const settle = (result: ChangeResult): void => {
-        setPending(null);
-        resolve(result);
-      };
-      setPending({ change, settle });
-    });
+  const applyChange = async <Data,>(
+    change: Change<Data>,
+  ): Promise<{ data: Data; error: null } | { data: null; error: ChangeError }> => {
+    const first = await change('');
+    if (first.error?.code !== 'reauthentication_needed') return first as never;
+    const proven = await new Promise<Settled>((settle) => setPending({ change, settle }));
+    setPending(null);
+    return proven as never;
   };
   return { applyChange, dialog: pending && <ConfirmDialog {...pending} /> };
 }
 
-/** The outcome to show for a failed change; null for one that the user has cancelled. */
-export const toOutcome = (error: Exclude<ChangeResult, null>): Outcome =>
-  error === 'cancelled' ? null : { kind: 'error', text: recoveryMessage(error) };
+/** The outcome to show for a failed change; null for one that the user has cancelled. `texts` are by error code. */
+export const toOutcome = (error: ChangeError, texts: Readonly<Record<string, string>> = {}): Outcome =>
+  error === 'cancelled' ? null : { kind: 'error', text: texts[error.code ?? ''] ?? recoveryMessage(error) };
 
 function ConfirmDialog({ change, settle }: Pending) {
   const { factors } = useUser();
   const hasFactor = factors?.some(({ status }) => status === 'verified') === true;
+  const cancel = (): void => settle({ error: 'cancelled' });
   return (
-    <Dialog title={PROOF_TITLE} onClose={() => settle('cancelled')}>
+    <Dialog title={PROOF_TITLE} onClose={cancel}>
       <Stack>
         <p>You signed in more than a day ago.</p>
         {hasFactor ? (
-          <SecondStepProof
-            onPassed={() => void change('').then(({ error }) => settle(error))}
-            onCancel={() => settle('cancelled')}
-          />
+          <SecondStepProof onPassed={() => void change('').then(settle)} onCancel={cancel} />
         ) : (
           <MailedCode change={change} settle={settle} />
         )}
@@ -202,15 +193,15 @@ function MailedCode({ change, settle }: Pending) {
         tone="primary"
         submitLabel="Continue"
         check={async (code) => {
-          const { error } = await change(code);
-          if (error && isWrongCode(error)) return { error };
-          settle(error);
+          const answer = await change(code);
+          if (answer.error && isWrongCode(answer.error)) return { error: answer.error };
+          settle(answer);
           return { outcome: null };
         }}
         send={() => auth.reauthenticate()}
         sentText="We sent you another code."
       />
-      <Button tone="text" onClick={() => settle('cancelled')}>
+      <Button tone="text" onClick={() => settle({ error: 'cancelled' })}>
         Cancel
       </Button>
     </>

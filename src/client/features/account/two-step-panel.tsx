@@ -14,7 +14,6 @@ import { Buttons, Hint, LoadError, Row, RowName, Rows } from '#client/ui/stack.t
 import { Notice } from '#client/ui/notice.tsx';
 import { PanelView, ConfirmChangeDialog, CopyButton, type PanelProps } from './panel.tsx';
 import { AddApp, AddPhone, AddKey } from './add-factor.tsx';
-import { toOutcome, useRecentSignIn } from './prove-identity.tsx';
 import styles from './security.module.css';
 
 /** A step of the panel. With `codes`, it shows new recovery codes until the user confirms to have kept them. */
@@ -102,36 +101,30 @@ type RemoveFactorProps = { factor: Factor; isLast: boolean; onClose: () => void 
 function RemoveFactor({ factor, isLast, onClose }: RemoveFactorProps) {
   const auth = useAuth();
   const toast = useToast();
-  const { applyChange, dialog } = useRecentSignIn();
   const name = factor.friendly_name ?? 'this second step';
   return (
-    <>
-      <ConfirmChangeDialog
-        title={
-          <>
-            Remove “<bdi>{name}</bdi>”?
-          </>
-        }
-        label={isLast ? 'Turn off' : 'Remove'}
-        onClose={onClose}
-        onConfirm={async () => {
-          const error = await applyChange(() => auth.mfa.unenroll({ factorId: factor.id }));
-          if (error) return toOutcome(error);
-          // Refreshes the token and the stored user, which still name the factor.
-          await auth.refreshSession();
-          toast({ kind: 'success', text: isLast ? 'Two-step verification is off.' : `Removed: ${isolate(name)}.` });
-          onClose();
-          return null;
-        }}
-      >
-        <p>
-          {isLast
-            ? 'It is your only one. Two-step verification will be off, your recovery codes stop working, and signing in takes one step again.'
-            : 'It will no longer confirm your sign-ins.'}
-        </p>
-      </ConfirmChangeDialog>
-      {dialog}
-    </>
+    <ConfirmChangeDialog
+      title={
+        <>
+          Remove “<bdi>{name}</bdi>”?
+        </>
+      }
+      label={isLast ? 'Turn off' : 'Remove'}
+      onClose={onClose}
+      change={() => auth.mfa.unenroll({ factorId: factor.id })}
+      onChanged={async () => {
+        // Refreshes the token and the stored user, which still name the factor.
+        await auth.refreshSession();
+        toast({ kind: 'success', text: isLast ? 'Two-step verification is off.' : `Removed: ${isolate(name)}.` });
+        onClose();
+      }}
+    >
+      <p>
+        {isLast
+          ? 'It is your only one. Two-step verification will be off, your recovery codes stop working, and signing in takes one step again.'
+          : 'It will no longer confirm your sign-ins.'}
+      </p>
+    </ConfirmChangeDialog>
   );
 }
 
@@ -148,7 +141,6 @@ const codesQuery = (auth: Auth, userId: string) => ({
 
 function RecoveryCodes({ onOpen }: Pick<FactorListProps, 'onOpen'>) {
   const auth = useAuth();
-  const { applyChange, dialog } = useRecentSignIn();
   const codes = useQuery(codesQuery(auth, useUser().id));
   const [isAsking, setAsking] = useState(false);
   if (codes.isPending) {
@@ -166,17 +158,6 @@ function RecoveryCodes({ onOpen }: Pick<FactorListProps, 'onOpen'>) {
     );
   }
   const { data } = codes;
-  const renew = async () => {
-    let created: readonly string[] = [];
-    const error = await applyChange(async () => {
-      const answer = await (data ? auth.mfa.recoveryCodes.regenerate() : auth.mfa.recoveryCodes.generate());
-      created = answer.data?.codes ?? [];
-      return answer;
-    });
-    if (error) return toOutcome(error);
-    onOpen({ codes: created, isFirstFactor: false });
-    return null;
-  };
   return (
     <Row>
       <div>
@@ -193,7 +174,8 @@ function RecoveryCodes({ onOpen }: Pick<FactorListProps, 'onOpen'>) {
           title={data ? 'Get new recovery codes?' : 'Get recovery codes?'}
           label="Get codes"
           busyLabel="Creating..."
-          onConfirm={renew}
+          change={() => (data ? auth.mfa.recoveryCodes.regenerate() : auth.mfa.recoveryCodes.generate())}
+          onChanged={({ codes: created }) => onOpen({ codes: created, isFirstFactor: false })}
           onClose={() => setAsking(false)}
         >
           <p>
@@ -203,7 +185,6 @@ function RecoveryCodes({ onOpen }: Pick<FactorListProps, 'onOpen'>) {
           </p>
         </ConfirmChangeDialog>
       )}
-      {dialog}
     </Row>
   );
 }
