@@ -7,6 +7,7 @@ import { useState, useEffect, useRef, useId } from 'react';
 import { dayLabel, dayOf, type Day } from '#domain/day/day.ts';
 import { OWN_ACCOUNT_MESSAGES, refusalMessage } from '#domain/account/own-account-messages.ts';
 import { useOwnAccount, RefusedError, type Proof } from '#client/lib/api/own-account.ts';
+import { downloadUrl } from '#client/lib/download.ts';
 import { useUser, useSession } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
@@ -120,7 +121,7 @@ function ArchiveStep({ kind, onAccepted, onContinue }: ArchiveStepProps) {
     try {
       const blob = await account.downloadArchive(proof, stop.current.signal);
       const saved = { name: `hustle-forge-${dayOf(new Date())}.json`, url: URL.createObjectURL(blob) };
-      download(saved);
+      downloadUrl(saved.url, saved.name);
       onAccepted(proof);
       setFile(saved);
       return null;
@@ -171,13 +172,6 @@ function ArchiveStep({ kind, onAccepted, onContinue }: ArchiveStepProps) {
       </Stack>
     </Form>
   );
-}
-
-function download({ name, url }: { name: string; url: string }): void {
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
 }
 
 type FinalStepProps = {

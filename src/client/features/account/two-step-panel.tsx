@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { Factor } from '@supabase/auth-js';
 import { isolate } from '#domain/isolate.ts';
 import { dateLabel, dayOf } from '#domain/day/day.ts';
+import { downloadFile } from '#client/lib/download.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { useToast } from '#client/ui/toast.tsx';
 import { useAuth } from '#client/lib/api/use-auth.ts';
@@ -198,14 +199,7 @@ function NewCodes({ codes, isFirstFactor, onDone }: NewCodesProps) {
   const { email } = useUser();
   const shown = codes.map((code) => code.replaceAll(/(.{4})(?=.)/g, '$1-'));
   const text = ['Hustle Forge recovery codes', email ?? '', 'Each code works once.', '', ...shown, ''].join('\n');
-  const download = (): void => {
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));
-    link.download = FILE_NAME;
-    link.click();
-    // By then the browser has read the file.
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-  };
+  const download = (): void => downloadFile(new Blob([text], { type: 'text/plain' }), FILE_NAME);
   return (
     <PanelView title="Keep your recovery codes">
       {isFirstFactor && (

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { FileDown, Printer } from 'lucide-react';
 import { documentMarkdown, fileNameOf, type WinsDocument } from '#domain/documents/wins-document.ts';
 import { parseLocale } from '#domain/locale.ts';
+import { downloadFile } from '#client/lib/download.ts';
 import { Button } from '#client/ui/button.tsx';
 import { isServerReachable } from '#client/ui/lazy-chunk.ts';
 import { ShareButton } from '#client/ui/share/share-button.tsx';
@@ -49,7 +50,7 @@ export function HandIn({ id, document, saver }: HandInProps) {
     setIsWriting(true);
     try {
       const { docxFile } = await import('./docx-file.ts');
-      download(await docxFile(document, paperOf(navigator.language)), fileNameOf(document, 'docx'));
+      downloadFile(await docxFile(document, paperOf(navigator.language)), fileNameOf(document, 'docx'));
     } catch {
       const isGone = await isServerReachable();
       toast({
@@ -62,7 +63,7 @@ export function HandIn({ id, document, saver }: HandInProps) {
     }
   };
   const saveMarkdown = (): void =>
-    download(new Blob([documentMarkdown(document)], { type: 'text/markdown' }), fileNameOf(document, 'md'));
+    downloadFile(new Blob([documentMarkdown(document)], { type: 'text/markdown' }), fileNameOf(document, 'md'));
   /** A link shows what the server has. */
   const save = async (): Promise<boolean> => {
     await saver.flush();
@@ -88,14 +89,4 @@ export function HandIn({ id, document, saver }: HandInProps) {
       </Button>
     </div>
   );
-}
-
-function download(file: Blob, name: string): void {
-  const url = URL.createObjectURL(file);
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  // The browser reads the file after this task.
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

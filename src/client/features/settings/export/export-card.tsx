@@ -5,6 +5,7 @@ import { MESSAGES } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import type { FormatWriter } from '#domain/export/exported-entry.ts';
 import { useData } from '#client/lib/api/data-client.ts';
+import { downloadUrl } from '#client/lib/download.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { Button } from '#client/ui/button.tsx';
@@ -145,7 +146,7 @@ function useExport(sendAll: () => Promise<readonly Day[]>) {
       if (result === null) setShown({ kind: 'empty' });
       else {
         const address = URL.createObjectURL(result.file);
-        download(address, name);
+        downloadUrl(address, name);
         setShown({ kind: 'done', name, url: address, days: result.days, bytes: result.file.size });
       }
       job.current = null;
@@ -198,13 +199,6 @@ function useExport(sendAll: () => Promise<readonly Day[]>) {
       setShown({ kind: 'idle' });
     },
   };
-}
-
-function download(url: string, name: string): void {
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
 }
 
 /** The export formats. Each writer is loaded when its format is used. */
