@@ -29,59 +29,35 @@ export async function listLinks(data: DataClient, userId: string, signal: AbortS
     .abortSignal(signal)
     .throwOnError();
   const [documents, reviews] = await Promise.all([
-    readTitles(
-      data,
-      userId,
-      rows.flatMap(({ document_id: id }) => id ?? []),
-      signal,
+    readByIds(rows, 'document_id', (ids) =>
+      data.from('documents').select('id, title').eq('user_id', userId).in('id', ids).abortSignal(signal).throwOnError(),
     ),
-    readPeriods(
-      data,
-      userId,
-      rows.flatMap(({ review_id: id }) => id ?? []),
-      signal,
+    readByIds(rows, 'review_id', (ids) =>
+      data
+        .from('reviews')
+        .select('id, period_from, period_to')
+        .eq('user_id', userId)
+        .in('id', ids)
+        .abortSignal(signal)
+        .throwOnError(),
     ),
   ]);
-  return rows.map((row) => ({
-    ...row,
-    title: (row.document_id === null ? reviews.get(row.review_id!) : documents.get(row.document_id)) ?? 'Review',
-  }));
+  const titles = new Map<string | null, string>([
+    ...documents.map(({ id, title }) => [id, titleOf({ title })] as const),
+    ...reviews.map(
+      ({ id, period_from: from, period_to: to }) => [id, `Review, ${dateLabel(from)} – ${dateLabel(to)}`] as const,
+    ),
+  ]);
+  return rows.map((row) => ({ ...row, title: titles.get(row.document_id ?? row.review_id) ?? 'Review' }));
 }
 
-async function readTitles(
-  data: DataClient,
-  userId: string,
-  ids: readonly string[],
-  signal: AbortSignal,
-): Promise<Map<string, string>> {
-  if (ids.length === 0) return new Map();
-  const { data: rows } = await data
-    .from('documents')
-    .select('id, title')
-    .eq('user_id', userId)
-    .in('id', ids)
-    .abortSignal(signal)
-    .throwOnError();
-  return new Map(rows.map(({ id, title }) => [id, titleOf({ title })]));
-}
-
-async function readPeriods(
-  data: DataClient,
-  userId: string,
-  ids: readonly string[],
-  signal: AbortSignal,
-): Promise<Map<string, string>> {
-  if (ids.length === 0) return new Map();
-  const { data: rows } = await data
-    .from('reviews')
-    .select('id, period_from, period_to')
-    .eq('user_id', userId)
-    .in('id', ids)
-    .abortSignal(signal)
-    .throwOnError();
-  return new Map(
-    rows.map(({ id, period_from: from, period_to: to }) => [id, `Review, ${dateLabel(from)} – ${dateLabel(to)}`]),
-  );
+async function readByIds<Link, Row>(
+  links: readonly Link[],
+  key: keyof Link,
+  read: (ids: NonNullable<Link[keyof Link]>[]) => PromiseLike<{ data: Row[] }>,
+): Promise<Row[]> {
+  const ids = links.flatMap((link) => link[key] ?? []);
+  return ids.length === 0 ? [] : (await read(ids)).data;
 }
 
 export async function createLink({ ask }: Supabase, request: LinkRequest): Promise<LinkAnswer | { error: string }> {
