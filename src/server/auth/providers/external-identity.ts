@@ -201,22 +201,31 @@ async function adoptAddress(transaction: AsService, userId: string, email: strin
 
 /** Adds the identity to an account. An anonymous account becomes a permanent one. */
 async function attachIdentity(transaction: AsService, signIn: IdentitySignIn, user: UserRow): Promise<void> {
-  const { identity, now, device } = signIn;
-  await saveIdentity(transaction, signIn, user.id);
+  const { identity, now } = signIn;
   await updateUser(transaction, user.id, {
     raw_user_meta_data: JSON.stringify({ ...identity.data, ...user.raw_user_meta_data }),
     is_anonymous: false,
     updated_at: now,
   });
-  await syncProviders(transaction, user.id);
-  const details = { provider: identity.provider };
+  await linkToUser(transaction, signIn, user.id, {});
+}
+
+async function linkToUser(
+  transaction: AsService,
+  signIn: IdentitySignIn,
+  userId: string,
+  details: JsonObject,
+): Promise<void> {
+  const { identity, now: at, device } = signIn;
+  await saveIdentity(transaction, signIn, userId);
+  await syncProviders(transaction, userId);
   await recordAuditEvent(transaction, {
-    at: now,
-    userId: user.id,
+    at,
+    userId,
     actor: 'user',
     event: 'identity_linked',
     device,
-    details,
+    details: { provider: identity.provider, ...details },
   });
 }
 
@@ -233,17 +242,7 @@ async function claimWithIdentity(
     email_proven_at: now,
     raw_user_meta_data: JSON.stringify(identity.data),
   });
-  await saveIdentity(transaction, signIn, user.id);
-  await syncProviders(transaction, user.id);
-  const details = { provider: identity.provider, replaced_unproven: true };
-  await recordAuditEvent(transaction, {
-    at: now,
-    userId: user.id,
-    actor: 'user',
-    event: 'identity_linked',
-    device,
-    details,
-  });
+  await linkToUser(transaction, signIn, user.id, { replaced_unproven: true });
   return { outcome: 'signed_in', userId: user.id, change: 'claimed', claim };
 }
 
