@@ -22,8 +22,6 @@ export type FloodKind = {
   connections: number;
   /** Request heads and bodies, used in turn. */
   requests: readonly string[];
-  /** Sent as the client's address, one per connection, in the header that the server trusts. */
-  clientAddresses?: readonly string[];
 };
 
 const PIPELINED = 64;
@@ -51,9 +49,7 @@ function open(kind: FloodKind, index: number): void {
   let sent = index;
   const next = (): string => {
     sent += 1;
-    const request = kind.requests[sent % kind.requests.length]!;
-    const address = kind.clientAddresses?.[index % kind.clientAddresses.length];
-    return address === undefined ? request : request.replace('\r\n', `\r\nX-Real-IP: ${address}\r\n`);
+    return kind.requests[sent % kind.requests.length]!;
   };
   socket.on('error', (error: NodeJS.ErrnoException) => count(error.code ?? 'error'));
   socket.once('close', () => {

@@ -23,11 +23,8 @@ export type PreferencesState = {
   change: (change: Partial<Preferences>) => Promise<boolean>;
 };
 
-/**
- * Reads the preferences once. The journal reads them only after it is editable: with `isIdle` the hook gives the last known
- * ones, and those that another component reads.
- */
-export function usePreferences({ isIdle = false }: { isIdle?: boolean } = {}): PreferencesState {
+/** Reads the preferences once; until then it gives the last known ones. */
+export function usePreferences(): PreferencesState {
   const data = useData();
   const { id: userId } = useUser();
   const queries = useQueryClient();
@@ -47,7 +44,6 @@ export function usePreferences({ isIdle = false }: { isIdle?: boolean } = {}): P
       storePreferences(userId, preferences);
       return preferences;
     },
-    enabled: !isIdle,
     networkMode: 'always',
   });
   const preferences = read ?? storedPreferences(userId);

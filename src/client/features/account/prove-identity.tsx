@@ -6,7 +6,7 @@ import { useCallback, useState, useEffect, useRef } from 'react';
 import { recoveryMessage, isWrongCode, type ProviderError } from '#domain/messages.ts';
 import type { Proof } from '#client/lib/api/own-account.ts';
 import { useAuth } from '#client/lib/api/use-auth.ts';
-import { RESEND_SECONDS, useCountdown, SentCodeForm } from '#client/ui/form/code-form.tsx';
+import { useCountdown, SentCodeForm } from '#client/ui/form/code-form.tsx';
 import { textOf, type Outcome } from '#client/lib/hooks/use-submit.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
@@ -83,7 +83,7 @@ export const proofOf = (form: FormData): Proof => ({
 
 function CodeField({ error }: { error: string | null }) {
   const { target, problem, send: sendCode } = useProofCode();
-  const { left, restart } = useCountdown(RESEND_SECONDS);
+  const { left, restart } = useCountdown();
   const [state, setState] = useState<'idle' | 'sending' | 'sent'>('idle');
 
   async function send(): Promise<void> {

@@ -90,7 +90,7 @@ type ResendFormProps = FormLook & {
 
 /** Sends a mail or a text message again. The button counts down, because an earlier request would send nothing. */
 export function ResendForm({ layout, gap, send, sentAt, sentText, children }: ResendFormProps) {
-  const { left, restart } = useCountdown(RESEND_SECONDS, sentAt);
+  const { left, restart } = useCountdown(sentAt);
   const isWaiting = left > 0;
   const { outcome, busy, onSubmit } = useSubmit(async () => {
     if (isWaiting) return null;
@@ -139,20 +139,20 @@ export function SentCodeForm({
   );
 }
 
-/** Counts down whole seconds from `startedAt` or the first render on, and again from each `restart`. */
 const TICK_MS = 1_000;
 
 /**
  * In this time the server sends at most one mail of a kind to an account, and one text message to a phone number
  * (docs/specification/limits.md 2).
  */
-export const RESEND_SECONDS = 60;
+const RESEND_SECONDS = 60;
 
-export function useCountdown(seconds: number, startedAt?: number): { left: number; restart: () => void } {
+/** Counts down whole seconds from `startedAt` or the first render on, and again from each `restart`. */
+export function useCountdown(startedAt?: number): { left: number; restart: () => void } {
   const [now, setNow] = useState(() => Date.now());
   const [start, setStart] = useState(startedAt ?? now);
   // A clock that was set back must not extend the wait.
-  const left = Math.min(seconds, Math.max(0, Math.ceil(seconds - (now - start) / 1_000)));
+  const left = Math.min(RESEND_SECONDS, Math.max(0, Math.ceil(RESEND_SECONDS - (now - start) / 1_000)));
   const isRunning = left > 0;
   useEffect(() => {
     if (!isRunning) return;

@@ -86,17 +86,17 @@ export function createPrimaryFinder({ setting, url, login }: Deps): PrimaryFinde
     }
   }
 
-  const answerWithin = (ms: number, server: DatabaseServer): Promise<'accepts writes' | 'refuses' | 'none'> =>
+  const answerInTime = (server: DatabaseServer): Promise<'accepts writes' | 'refuses' | 'none'> =>
     Promise.race([
       whyNotWritable(login(server)).then((reason) => (reason === null ? 'accepts writes' : 'refuses')),
-      delay(ms, 'none' as const, { ref: false }),
+      delay(REPLACED_AFTER_MS, 'none' as const, { ref: false }),
     ]);
 
   const checkReplaced = singleFlight(async (serverUrl: string): Promise<boolean> => {
     const server = servers.find((each) => each.url === serverUrl)!;
-    if ((await answerWithin(REPLACED_AFTER_MS, server)) !== 'none') return false;
+    if ((await answerInTime(server)) !== 'none') return false;
     const others = servers.filter((each) => each.url !== serverUrl);
-    const answers = await Promise.all(others.map((other) => answerWithin(REPLACED_AFTER_MS, other)));
+    const answers = await Promise.all(others.map((other) => answerInTime(other)));
     return answers.includes('accepts writes');
   });
 
