@@ -44,11 +44,10 @@ export const timeOffBetween = (ranges: readonly TimeOff[], from: Day, to: Day): 
     }))
     .sort((a, b) => (a.first_day < b.first_day ? -1 : 1));
 
-/**
- * Counts the workdays of a period that have a log. The product shows this instead of a streak, so that one missed day
- * does not reset the count. Any log on a workday counts, including a quick entry such as "I am sick"; a day off is not a
- * workday (time-off.ts).
- */
+// Counts the workdays of a period that have a log. The product shows this instead of a streak, so that one missed day
+// does not reset the count. Any log on a workday counts, including a quick entry such as "I am sick"; a day off is not
+// a workday.
+
 export type Workdays = { accounted: number; workdays: number };
 
 /**

@@ -152,7 +152,8 @@ function mapOffset(before: string | null, after: string, offset: number): number
   return after.length - suffix;
 }
 
-/** Orders the units as `mine` does. Lines that `theirs` added or moved come after the line that they follow there. */
+// Orders the units as `mine` does. Lines that `theirs` added or moved come after the line that they follow there.
+
 type Node = { unit: Unit | null; before: Node | null; after: Node | null };
 
 /** A log nests at most this many containers. A longer chain of parents is a cycle, made by two contradicting moves. */

@@ -129,7 +129,8 @@ function withTagsOf(own: readonly Level[], model: readonly Level[]): readonly Le
   return [{ ...first, tag }, ...rest];
 }
 
-/** Writes the merged units in their order, each in its containers as far as they still exist. */
+// Writes the merged units in their order, each in its containers as far as they still exist.
+
 export type MergedUnit = { readonly unit: Unit; readonly structure: Structure; readonly content: MergedContent };
 
 /** `lineOf`: the index of the unit's line in the written log. `otherLineOf`: that of theirs, if both edits are kept. */

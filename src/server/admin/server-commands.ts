@@ -223,7 +223,8 @@ export const MIGRATION_COMMANDS: readonly Command[] = [
   },
 ];
 
-/** Replaces the signing key without signing anybody out (docs/operations.md, "The signing key"). */
+// Replaces the signing key without signing anybody out (docs/operations.md, "The signing key").
+
 type Rotation = {
   now: Date;
   /** Ends the old keys at once, because somebody else may know the signing key. */

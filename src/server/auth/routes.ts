@@ -177,7 +177,6 @@ const patternOf = ({ path }: Route): string => path.replace(/\?.*/, '').replace(
 
 const rowsByPattern = Map.groupBy(ROUTES, (row) => `${row.method} ${patternOf(row)}`);
 
-/** The endpoints as methods and patterns. */
 export const ENDPOINTS = [...rowsByPattern.keys()].map((key) => key.split(' ') as [Method, string]);
 
 /** Of the rows with one pattern, the one that the request means. Throws an AuthError if it means none. */

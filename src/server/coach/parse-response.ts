@@ -318,14 +318,13 @@ function balancedObject(text: string): string | null {
   return null;
 }
 
-/**
- * Removes what is not part of a reply although it arrives as its text: the thoughts of a reasoning model, and tokens of
- * its chat template (docs/specification/coach.md 10). A thought is never shown and never scored.
- *
- * Threat: a log contains such a marker, the model repeats it, and so a piece of the log takes the place of the model's
- * own score. A marker counts at the start of a line only, never within a sentence. A thought below the first words of
- * the reply, or one without an opening marker, makes the reply invalid if it contains a score.
- */
+// Removes what is not part of a reply although it arrives as its text: the thoughts of a reasoning model, and tokens of
+// its chat template (docs/specification/coach.md 10). A thought is never shown and never scored.
+//
+// Threat: a log contains such a marker, the model repeats it, and so a piece of the log takes the place of the model's
+// own score. A marker counts at the start of a line only, never within a sentence. A thought below the first words of
+// the reply, or one without an opening marker, makes the reply invalid if it contains a score.
+
 type Thought = { open: string; close: string; isPlain?: true };
 
 const TAG = '(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|scratchpad|analysis|seed:think)';

@@ -22,10 +22,9 @@ export const queryBuilder = new Kysely<Tables>({
   },
 });
 
-/**
- * Compiles a query of the query builder once, for paths where building the text takes longer than the rest of the
- * request.
- */
+// Compiles a query of the query builder once, for paths where building the text takes longer than the rest of the
+// request.
+
 export type PreparedQuery<Values extends object, Row> = {
   readonly text: string;
   /** In the order of `$1`, `$2` and so on. */

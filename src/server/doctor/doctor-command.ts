@@ -44,7 +44,8 @@ import { systemClock } from '../clock.ts';
 import type { AsService, Statements } from '../database/database.ts';
 import { requestConnection } from '../database/roles.ts';
 
-/** Signs a token of a few minutes with the keys of this installation, to ask the server behind PUBLIC_URL. */
+// Signs a token of a few minutes with the keys of this installation, to ask the server behind PUBLIC_URL.
+
 const TOKEN_DAYS = 5 / (24 * 60);
 const CONNECT_TIMEOUT_MS = 5_000;
 const UNDEFINED_TABLE = '42P01';

@@ -16,11 +16,10 @@ export type GaugeOf<Label extends string> = PromClient.Gauge<Label>;
 /** How the values of several worker processes become one: prom-client's own names. */
 export type Aggregator = 'sum' | 'first' | 'min' | 'max' | 'average' | 'omit';
 
-/**
- * Metrics of several workers behind one port. A scrape reaches some worker, which answers for all of them. Gauges are
- * combined by the aggregator of each metric. Counters and histograms carry the label `worker` instead: a sum would fall
- * whenever a worker is replaced, which Prometheus reads as a reset, and counts everything again.
- */
+// Metrics of several workers behind one port. A scrape reaches some worker, which answers for all of them. Gauges are
+// combined by the aggregator of each metric. Counters and histograms carry the label `worker` instead: a sum would fall
+// whenever a worker is replaced, which Prometheus reads as a reset, and counts everything again.
+
 type Figures = Awaited<ReturnType<PromClient.Registry['getMetricsAsJSON']>>;
 export type WorkerMetrics = { slot: number; metrics: Figures };
 

@@ -192,10 +192,9 @@ function isTimely({ time }: WebhookTransmission, now: Date): boolean {
   return ageMs <= MAX_AGE_MS && ageMs >= -MAX_FUTURE_MS;
 }
 
-/**
- * Reads from a PayPal webhook which payment it concerns. The event is only a hint: the state of the payment always
- * comes from PayPal's API.
- */
+// Reads from a PayPal webhook which payment it concerns. The event is only a hint: the state of the payment always
+// comes from PayPal's API.
+
 export type PaypalEvent = {
   /** PayPal's own id, the same for every delivery of one event. */
   readonly id: string;

@@ -255,10 +255,9 @@ export function reduceAccount(
     : { ...now, expired: true, secondStepUser: null };
 }
 
-/**
- * Reads the signed-in user's profile row (docs/specification/accounts.md 10). If there is no row or the read fails,
- * reads once more after two seconds. Without an answer, uses the row that stored-profile.ts keeps of a premium user.
- */
+// Reads the signed-in user's profile row (docs/specification/accounts.md 10). If there is no row or the read fails,
+// reads once more after two seconds. Without an answer, uses the row that stored-profile.ts keeps of a premium user.
+
 const PROFILE_TIMEOUT_MS = 10_000;
 const PROFILE_RETRY_MS = 2_000;
 

@@ -186,7 +186,8 @@ function PaymentRow({ payment }: { payment: ListedPayment }) {
   );
 }
 
-/** Finds out how and when a paid plan ended, from its plan changes. */
+// Finds out how and when a paid plan ended, from its plan changes.
+
 type EndedPlan = { kind: 'expired' | 'returned'; on: Day };
 type Change = Pick<PlanChange, 'plan' | 'access_valid_until' | 'reason' | 'changed_at'>;
 

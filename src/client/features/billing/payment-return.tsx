@@ -181,7 +181,8 @@ function StatusScreen({ title, busy = false, children }: { title: string; busy?:
  */
 const ANSWER_LIMIT_MS = 45_000;
 
-/** Asks the server to capture an order, and reduces its answer to what the screen distinguishes. */
+// Asks the server to capture an order, and reduces its answer to what the screen distinguishes.
+
 type CaptureOutcome =
   | { kind: 'completed' }
   | { kind: 'pending' }

@@ -153,7 +153,8 @@ function ReceiptLoadError({ busy, onRetry }: { busy: boolean; onRetry: () => voi
 type Paid = Pick<Payment, 'id' | 'order_id' | 'amount_minor' | 'currency' | 'status' | 'created_at' | 'completed_at'>;
 type Change = Pick<PlanChange, 'access_valid_until' | 'reason' | 'changed_at' | 'payment_id' | 'valid_from'>;
 
-/** Builds the content of a receipt from a payment and its plan changes. */
+// Builds the content of a receipt from a payment and its plan changes.
+
 type Receipt = {
   payment: Paid;
   /** In UTC, as on the mailed receipt. */

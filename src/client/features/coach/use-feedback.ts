@@ -128,7 +128,8 @@ function isFeedback(data: unknown): data is FeedbackResult {
   return isScore(score) && typeof feedback === 'string' && Array.isArray(cited) && typeof analyzedAt === 'string';
 }
 
-/** Builds a day's feedback from its entry and analysis rows. */
+// Builds a day's feedback from its entry and analysis rows.
+
 export type StoredFeedback = {
   score: number | null;
   feedback: string;

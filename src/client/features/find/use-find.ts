@@ -196,7 +196,8 @@ function tagsOfCopies(
   return tagsOf([...logs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([date, html]) => ({ date, html })));
 }
 
-/** Searches the copies of days on this device, for when the server cannot be reached. Same rules as the server's search. */
+// Searches the copies of days on this device, for when the server cannot be reached. Same rules as the server's search.
+
 type CopiesAnswer = { results: FoundDay[]; more: boolean; searched: readonly Day[] };
 
 /**

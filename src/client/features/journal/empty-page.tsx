@@ -84,7 +84,6 @@ const quickEntryOf = (html: string): string | null => (isEmptyLog(html) ? '' : m
 /** Longer than every quick entry; so the page doesn't serialise a long log at every key. */
 const MAX_QUICK_ENTRY_LENGTH = 100;
 
-/** `quickEntryOf` the page's text. */
 function useQuickEntry(page: PageText): string | null {
   const { saver, editor: handle } = page;
   return usePageValue(page, () => {

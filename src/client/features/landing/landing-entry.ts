@@ -53,7 +53,8 @@ const savedHint = document.querySelector<HTMLElement>('#saved');
 if (line && savedHint) rememberFirstLine(line, savedHint);
 showDeletionNotice(document.querySelector<HTMLElement>('#leaving')!);
 
-/** Says on the landing page when the account is deleted, in the tab that asked for it, and offers to undo it. */
+// Says on the landing page when the account is deleted, in the tab that asked for it, and offers to undo it.
+
 type Deletion = { deletion_due_at: string; undo_token: string };
 
 /** `box` is a live region of the prerendered page. */

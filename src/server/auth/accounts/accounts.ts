@@ -305,7 +305,8 @@ export async function saveOwnIdentity(
   );
 }
 
-/** Creates the account and the audit row when a user signs up, also anonymously. */
+// Creates the account and the audit row when a user signs up, also anonymously.
+
 type SignUp = Parameters<typeof createAccount>[1] & { method: 'password' | 'otp'; device: Device };
 
 /** Requires a transaction. Null if a concurrent request took the address: PostgreSQL then aborts the transaction. */

@@ -68,7 +68,8 @@ export const factorJson = (factor: FactorRow) => ({
   last_challenged_at: factor.last_challenged_at?.toISOString() ?? null,
 });
 
-/** Takes ways to sign in, or an unconfirmed address, from an account. */
+// Takes ways to sign in, or an unconfirmed address, from an account.
+
 const SIGN_IN_TABLES = [
   'auth.identities',
   'auth.mfa_factors',

@@ -273,7 +273,8 @@ export function toTakenError(error: unknown): unknown {
   return name === undefined ? error : new AuthError(name);
 }
 
-/** Pages of the lists of the admin routes: `page` and `per_page`, and the headers that lead to other pages. */
+// Pages of the lists of the admin routes: `page` and `per_page`, and the headers that lead to other pages.
+
 const DEFAULT_PER_PAGE = 50;
 const MAX_PER_PAGE = 1_000;
 

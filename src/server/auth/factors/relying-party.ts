@@ -11,7 +11,6 @@ export function relyingPartyOf({ publicUrl }: Pick<Config, 'publicUrl'>): Relyin
   return { id: hostname, origin, name: 'Hustle Forge' };
 }
 
-/** 32 bytes in base64url. */
 export const createWebAuthnChallenge = (): string => randomBytes(32).toString('base64url');
 
 /** A user handle is at most 64 bytes and says nothing about the person. */

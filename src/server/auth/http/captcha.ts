@@ -66,7 +66,8 @@ function isOurHost(hostname: string, { publicUrl, auth }: AuthDeps['config']): b
   return auth.redirectPatterns.some((pattern) => isWebProtocol(pattern) && pattern.host.test(hostname));
 }
 
-/** Asks hCaptcha or Turnstile whether a captcha was solved (docs/specification/providers.md 8). */
+// Asks hCaptcha or Turnstile whether a captcha was solved (docs/specification/providers.md 8).
+
 const TIMEOUT_MS = 5_000;
 const MAX_ANSWER_BYTES = 16 * 1024;
 /** Above the longest token of either provider. */

@@ -13,7 +13,8 @@ export const deviceOf = (context: Context<AppEnv>, { config }: AuthDeps): Device
   userAgent: context.req.header('user-agent')?.slice(0, MAX_USER_AGENT_LENGTH) ?? null,
 });
 
-/** Describes a device in words from its User-Agent header, such as "Chrome on Windows". */
+// Describes a device in words from its User-Agent header, such as "Chrome on Windows".
+
 type Rule = readonly [pattern: RegExp, name: string];
 
 /** The first match counts: a browser's header also names the browsers that it is compatible with. */

@@ -268,7 +268,8 @@ async function withTimeout<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
-/** Loads the key that signs our authentication requests, and its certificate for the identity providers. */
+// Loads the key that signs our authentication requests, and its certificate for the identity providers.
+
 export type SamlKey = { readonly privateKey: string; readonly certificate: string };
 
 /** Throws an Error that names the setting and the file when the key cannot be used. */

@@ -187,7 +187,8 @@ export const ssoProviderJson = (provider: SsoProvider, { withMetadata }: { withM
   updated_at: provider.updated_at.toISOString(),
 });
 
-/** Maps attributes of an assertion to claims of the account, as configured for the identity provider. */
+// Maps attributes of an assertion to claims of the account, as configured for the identity provider.
+
 type AttributeMapper = {
   /** Names or friendly names, in the order of preference. */
   names: readonly string[];

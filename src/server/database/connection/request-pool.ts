@@ -148,11 +148,10 @@ export function createRequestPool({ finder, login, log, tickMs, closeLimitMs = C
   };
 }
 
-/**
- * Notices connections whose other end has vanished without closing them: a machine that lost its power or its network, or
- * whose PostgreSQL hangs after another server has become the primary. Node cannot set TCP_USER_TIMEOUT, and without it the
- * system takes a quarter of an hour to give up on sent data.
- */
+// Notices connections whose other end has vanished without closing them: a machine that lost its power or its network,
+// or whose PostgreSQL hangs after another server has become the primary. Node cannot set TCP_USER_TIMEOUT, and without
+// it the system takes a quarter of an hour to give up on sent data.
+
 const TICK_MS = 1_000;
 /** Silent for one to two seconds: check whether the server's machine answers. */
 const CHECK_AFTER_TICKS = 2;

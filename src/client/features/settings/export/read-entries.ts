@@ -107,10 +107,9 @@ export function createPager(reader: EntryReader, dates: readonly Day[]) {
   };
 }
 
-/**
- * Writes all logs into one file in the browser (docs/specification/export-and-import.md 4). Each page of logs becomes a
- * blob, which browsers store outside the page's memory, so memory use stays small for years of logs.
- */
+// Writes all logs into one file in the browser (docs/specification/export-and-import.md 4). Each page of logs becomes a
+// blob, which browsers store outside the page's memory, so memory use stays small for years of logs.
+
 export type Progress = { done: number; total: number };
 
 /** The server rejected the export; the message is for the user. */

@@ -94,10 +94,9 @@ async function signInWithWallet({ askAsGuest }: Supabase, auth: Auth, wallet: Fo
 const REFUSED = 'The server did not accept the signature. Please try again.';
 const NO_ANSWER = 'Your wallet did not answer. Unlock it, choose an account, and try again.';
 
-/**
- * Finds the wallets of this browser: Ethereum wallets announce themselves (EIP-6963) or are `window.ethereum`
- * (EIP-1193); Solana wallets register themselves (Wallet Standard) or are `window.solana`.
- */
+// Finds the wallets of this browser: Ethereum wallets announce themselves (EIP-6963) or are `window.ethereum`
+// (EIP-1193); Solana wallets register themselves (Wallet Standard) or are `window.solana`.
+
 type Chain = 'ethereum' | 'solana';
 /** `connect` resolves with a wallet that is ready to sign. It may open the wallet's window. */
 type FoundWallet = { name: string } & (
