@@ -14,7 +14,7 @@ import { APPEND_MAX_ITEMS, APPEND_MAX_LENGTH, appendItems as appendToLog, itemHt
 import { withoutDateHeader } from '#domain/log/entry-html.ts';
 import type { Clock } from '../clock.ts';
 import { isUniqueViolation, PERMISSION_DENIED, sqlStateOf } from '../database/database-error.ts';
-import type { Database, Identity } from '../database/database.ts';
+import type { AsUser, Database, Identity } from '../database/database.ts';
 import { dataError, DataError } from './errors.ts';
 import { withDateHeaderSql } from './to-sql.ts';
 import type { WriteQuota } from './write-quota.ts';
@@ -115,6 +115,8 @@ type Row = {
   usedRevision: number;
 };
 
+type Saved = { revision: number; bytes: number };
+
 /**
  * @throws AppendError; a DataError if the user has written too much in a minute; an error of the database, after which the
  *   caller may try again with the same key
@@ -130,14 +132,16 @@ export async function appendItems(
   if (date > latestToday(clock.now())) throw new AppendError('future_day');
   writeQuota.check(userId);
   const itemsHash = createHash('sha256').update(JSON.stringify(items)).digest('base64url');
-  const user = database.asUser(identity);
-  const appended = await save([APPEND, [userId, date, items.map(itemHtml).join(''), key, itemsHash]]);
+  const quickWriter = database.asUser(identity, { isQuickWrite: true });
+  const appended = await save(quickWriter, APPEND, [userId, date, items.map(itemHtml).join(''), key, itemsHash]);
   if (appended !== null) {
     // Only now are the bytes known. A limit that they reach refuses the next append.
     await spend(writeQuota, userId, appended.bytes).catch(ignoreLimit);
     return { outcome: 'appended', date, revision: appended.revision };
   }
   const reader = database.asUser(identity, { isQuickRead: true });
+  // An insert into a locked day fails, and would take the transactions of others with it.
+  const writer = database.asUser(identity);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const { rows } = await reader.statement<Row>(READ, [userId, date, key]);
     const { id, revision, content, ...used } = rows[0]!;
@@ -151,15 +155,15 @@ export async function appendItems(
     if (bytes > ENTRY_MAX_BYTES) throw new AppendError('full');
     await spend(writeQuota, userId, bytes);
     const values = [userId, date, log, key, itemsHash];
-    const saved = await save(id === null ? [INSERT, values] : [UPDATE, [...values, id, revision]]);
+    const saved = await (id === null ? save(writer, INSERT, values) : save(writer, UPDATE, [...values, id, revision]));
     if (saved !== null) return { outcome: 'appended', date, revision: saved.revision };
   }
   throw dataError('PGRST000', { message: 'This day is changing too fast. Please try again' });
 
   /** Null if another writer has changed the log or used the key since it was read. */
-  async function save([text, values]: [string, unknown[]]): Promise<{ revision: number; bytes: number } | null> {
+  async function save(user: AsUser, text: string, values: unknown[]): Promise<Saved | null> {
     try {
-      const { rows } = await user.statement<{ revision: number; bytes: number }>(text, values);
+      const { rows } = await user.statement<Saved>(text, values);
       return rows[0] ?? null;
     } catch (error) {
       if (isUniqueViolation(error)) return null;

@@ -258,3 +258,24 @@ test('work without a session appends as the user', async () => {
   expect(rows.rowCount).toBe(0);
   expect(await contentOf(person)).toBe(log('from a mail'));
 });
+
+test('appends of different users that start together share a transaction', async () => {
+  const { database, clock, config, admin } = world.server;
+  const deps = {
+    database,
+    clock,
+    writeQuota: createWriteQuota({ database, clock, config, limiters: createLimiters() }),
+  };
+  const users = await Promise.all(Array.from({ length: 8 }, async () => (await newUser()).id));
+  const appendTo = (userId: string, text: string) =>
+    appendItems(deps, actAsUser(userId), { date: today(), items: [text], key: text });
+  for (const userId of users) await appendTo(userId, 'creates the list');
+  // An append without company prepares the statement on its connection.
+  await appendTo(users[0]!, 'prepares');
+  await Promise.all(users.map((userId) => appendTo(userId, 'shares')));
+  const { rows } = await admin.query<{ transactions: number }>(
+    'select count(distinct xmin::text)::int as transactions from public.entries where user_id = any($1)',
+    [users],
+  );
+  expect(rows[0]!.transactions).toBe(1);
+});
