@@ -140,6 +140,29 @@ test('readText copies a body that arrives byte by byte into one buffer', async (
 });
 
 test.each(['content-length', 'transfer-encoding'])(
+  'readText gives the memory of a body back at once (%s)',
+  async (name) => {
+    const LENGTH = 1_000_000;
+    const { port } = await serveLimited(LENGTH);
+    const socket = connect(port, '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    const isChunked = name === 'transfer-encoding';
+    const head = `POST / HTTP/1.1\r\nHost: localhost\r\n${isChunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${LENGTH}`}\r\n\r\n`;
+    const body = Buffer.alloc(LENGTH, 'a');
+    const chunked = [`${LENGTH.toString(16)}\r\n`, body, '\r\n0\r\n\r\n'];
+    collectGarbage();
+    const before = process.memoryUsage().arrayBuffers;
+    let most = 0;
+    for (let sent = 0; sent < 40; sent += 1) {
+      for (const piece of [head, ...(isChunked ? chunked : [body])]) socket.write(piece);
+      await once(socket, 'data');
+      most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+    }
+    expect(most).toBeLessThan(2 * LENGTH);
+  },
+);
+
+test.each(['content-length', 'transfer-encoding'])(
   'readText over HTTP reads bodies up to its limit (%s)',
   async (name) => {
     const { port } = await serveLimited(70_000);

@@ -50,7 +50,19 @@ export function limitBody(
 
 /** Reads the body as UTF-8 text. Throws BodyTooLargeError, or BusyError while large bodies take too much memory. */
 export async function readText(context: Context<AppEnv>): Promise<string> {
-  return new TextDecoder().decode(await readBytes(context));
+  const bytes = await readBytes(context);
+  const text = new TextDecoder().decode(bytes);
+  free(bytes);
+  return text;
+}
+
+/**
+ * Gives memory back at once. Threat: a flood of the largest bodies; V8 would keep hundreds of megabytes of their buffers
+ * until a collection.
+ */
+function free({ buffer, length }: Uint8Array): void {
+  // Small buffers of Node share one memory.
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === length) buffer.transfer(0);
 }
 
 /** As `readText`. `maxBytes` replaces the route's limit if it is lower. */
@@ -76,6 +88,7 @@ function collectBody(incoming: IncomingMessage, { limit, stated }: { limit: numb
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
   let buffer: Buffer = Buffer.alloc(0);
   let length = 0;
+  const most = Number.isNaN(stated) ? limit : stated;
 
   function append(piece: Buffer): void {
     const needed = length + piece.length;
@@ -90,11 +103,14 @@ function collectBody(incoming: IncomingMessage, { limit, stated }: { limit: numb
     if (piece.length === stated) buffer = piece;
     else {
       if (needed > buffer.length) {
-        const grown = Buffer.allocUnsafeSlow(Math.max(needed, Math.min(limit, buffer.length * 2), FIRST_BUFFER_BYTES));
+        const size = Math.min(most, Math.max(buffer.length * 2, FIRST_BUFFER_BYTES));
+        const grown = Buffer.allocUnsafeSlow(Math.max(needed, size));
         buffer.copy(grown, 0, 0, length);
+        free(buffer);
         buffer = grown;
       }
       piece.copy(buffer, length);
+      free(piece);
     }
     length = needed;
   }
