@@ -23,7 +23,8 @@ ENV NODE_ENV=production \
     PORT=3000 \
     DATA_DIR=/data \
     NODE_COMPILE_CACHE=/app/compiled \
-    MALLOC_ARENA_MAX=2
+    MALLOC_ARENA_MAX=2 \
+    MALLOC_MMAP_THRESHOLD_=131072
 WORKDIR /app
 COPY --from=modules /app/node_modules node_modules
 COPY --from=build /app/dist dist
@@ -36,12 +37,12 @@ RUN install -d -o node -g node -m 700 /data /app/compiled
 # By number, because Kubernetes cannot tell whether a name is root.
 USER 1000:1000
 # The compile cache is only valid for the same user and the same flags.
-RUN node --max-semi-space-size=4 scripts/build/compile-server.ts
+RUN node --max-semi-space-size=4 --heap-growing-percent=100 scripts/build/compile-server.ts
 VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # Node runs as PID 1, so that SIGTERM reaches the server, which waits for requests in flight (10 s at most).
 STOPSIGNAL SIGTERM
-# scripts/setup/node-flags.mjs explains the flags and MALLOC_ARENA_MAX.
-CMD ["node", "--max-semi-space-size=4", "src/server/main.ts"]
+# scripts/setup/node-flags.mjs explains the flags and MALLOC_….
+CMD ["node", "--max-semi-space-size=4", "--heap-growing-percent=100", "src/server/main.ts"]

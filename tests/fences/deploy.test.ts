@@ -88,8 +88,8 @@ test('the image and the service start Node with the flags of `npm start`', () =>
 
 test('the image and the service start Node with the environment of `npm start`', () => {
   for (const variable of Object.entries(SERVER_ENVIRONMENT).map((pair) => pair.join('='))) {
-    expect(readFileSync(deployPath('systemd/hustle-forge.service'), 'utf8')).toContain(` ${variable}\n`);
-    expect(readFileSync(deployPath('../Dockerfile'), 'utf8')).toContain(` ${variable}\n`);
+    expect(readFileSync(deployPath('systemd/hustle-forge.service'), 'utf8').split(/\s/)).toContain(variable);
+    expect(readFileSync(deployPath('../Dockerfile'), 'utf8').split(/\s/)).toContain(variable);
   }
 });
 
