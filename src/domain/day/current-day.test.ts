@@ -64,16 +64,21 @@ describe('in every time zone', () => {
   test.each(DAY_ENDS)('days that end at %d follow each other without a way back', (dayEndsAt) => {
     // Days around clock changes: at midnight, at 02:00, at 03:45 (Chatham), of half an hour, and over the date line.
     const changes = ['2026-03-29', '2026-10-25', '2026-03-08', '2026-11-01', '2018-02-18', '2026-04-05', '2011-12-30'];
+    // One expectation at the end: 430,000 of them would take three quarters of the time.
+    const wrong: string[] = [];
     for (const zone of ZONES)
       for (const change of changes) {
+        // Samoa and Tokelau skipped a day.
+        const most = change === '2011-12-30' ? 2 : 1;
         let last = currentDay(new Date(`${addDays(day(change), -1)}T00:00Z`), zone, dayEndsAt);
         for (let step = 1; step < 3 * 48; step++) {
           const at = new Date(Date.parse(`${change}T00:00Z`) - 86_400_000 + step * 1_800_000);
           const next = currentDay(at, zone, dayEndsAt);
-          // Samoa and Tokelau skipped a day.
-          expect([0, 1, ...(change === '2011-12-30' ? [2] : [])]).toContain(daysBetween(last, next));
+          const days = next === last ? 0 : daysBetween(last, next);
+          if (days < 0 || days > most) wrong.push(`${zone}, ${at.toISOString()}: ${last} to ${next}`);
           last = next;
         }
       }
+    expect(wrong).toEqual([]);
   });
 });
