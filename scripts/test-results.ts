@@ -187,7 +187,7 @@ export type RunTotals = { date: string; minutes: number; summary: string };
 export function slowestFilesPage(durations: readonly FileDuration[], count: number, run: RunTotals): string {
   return `# Slowest tests
 
-Written by \`npm test -- --record\` on ${run.date}: ${run.summary}, in ${run.minutes.toFixed(1)} minutes, of 7 on two quiet cores.
+Written by \`npm test -- --record\` on ${run.date}: ${run.summary}, in ${run.minutes.toFixed(1)} minutes, of 10 on two quiet cores.
 
 \`\`\`
 ${slowestFilesText(durations, count)}
