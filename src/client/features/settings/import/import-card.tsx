@@ -1,5 +1,5 @@
 /** The Import Data card: reads files in the browser, shows a preview, then writes the chosen days. */
-import { useRef, useState, type DragEvent } from 'react';
+import { useEffect, useRef, useState, type DragEvent } from 'react';
 import { EXPORT_GUIDES } from '#domain/journals/export-guides.ts';
 import { lockedLogsLabel } from '#domain/plan/upgrade.ts';
 import { clockTime } from '#domain/day/clock-time.ts';
@@ -24,9 +24,19 @@ const pauseText = (what: 'import' | 'undo', seconds: number): string =>
 /** The steps during which dropped files would get lost or interrupt a write. */
 const BUSY: ReadonlySet<ImportState['kind']> = new Set(['writing', 'undoing']);
 
+const AREA_ID = 'import-data';
+
 export function ImportCard() {
   const { shown, choose, write, resume, cancel, finish, undo, reset } = useImport();
   const { fallbackRef, areaProps } = useFocusRestore();
+  const { kind } = shown;
+  const lastKind = useRef(kind);
+  useEffect(() => {
+    const area = document.getElementById(AREA_ID)!;
+    // A step may be much shorter than the list of imports before it, and would be above the window.
+    if (kind !== lastKind.current && area.getBoundingClientRect().top < 0) area.scrollIntoView();
+    lastKind.current = kind;
+  }, [kind]);
   const { isOver, dropProps } = useFileDrop((files) => {
     if (!BUSY.has(shown.kind)) void choose(files);
   });
@@ -35,6 +45,7 @@ export function ImportCard() {
       {/* Takes the focus by script only (focus restore), when the focused button disappears with its step. */}
       <div
         ref={fallbackRef}
+        id={AREA_ID}
         className={styles.area}
         data-over={isOver || undefined}
         tabIndex={-1}
