@@ -6,7 +6,6 @@ import styles from './notice.module.css';
 const ICONS = { success: CircleCheck, error: CircleAlert, info: Info } as const;
 const ROLES = { success: 'status', error: 'alert', info: undefined } as const;
 
-/** Buttons below the text of a notice. */
 export const NoticeButtons = ({ children }: { children: ReactNode }) => (
   <div className={styles.buttons}>{children}</div>
 );

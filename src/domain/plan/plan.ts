@@ -1,4 +1,4 @@
-/** The two plans and their access rules. `is_premium()` and the policies repeat the rules in SQL. */
+/** The two plans and their access rules. In SQL: `is_premium`, `first_free_day` and the policies. */
 import type { Rows } from '../database-rows.ts';
 import { addDays, isBefore, type Day } from '../day/day.ts';
 

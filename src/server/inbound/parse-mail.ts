@@ -9,7 +9,7 @@ import { htmlToText } from './html-text.ts';
 
 /** A reply with the quoted mail and the picture of a signature. SMTP and the webhooks refuse more. */
 export const MAX_MAIL_BYTES = 1024 * 1024;
-/** Base64 of a megabyte has 14,000. Each costs some microseconds, and a megabyte could have a million. */
+/** A megabyte of base64 has 14,000 lines. A megabyte could have a million, and each costs some microseconds. */
 const MAX_LINES = 20_000;
 /** Lines that may begin a part. */
 const MAX_BOUNDARIES = 400;
@@ -91,7 +91,7 @@ function readSender({ from }: Email, headers: ReadonlyMap<string, readonly strin
   const address = from && from.group === undefined ? from.address.toLowerCase() : '';
   const isPlain = /^[a-z0-9!#$%&'*+/=?^_`{|}~.-]+@[a-z0-9.-]+$/.test(address);
   if (value === undefined || others.length > 0 || !isPlain) throw new UnreadableMail('sender');
-  // The parser returns the first address. Outside of quotes and encoded words another one has an @ too.
+  // The parser returns the first of several addresses. An @ outside of a quoted name and a comment counts an address.
   const signs = value.replaceAll(/"(?:[^"\\]|\\.)*"|\([^()]*\)/g, '').split('@').length - 1;
   if (signs !== 1) throw new UnreadableMail('sender');
   return address;

@@ -14,7 +14,6 @@ const MIN_RENEWAL_INTERVAL_MS = 30_000;
 
 type Fetch = typeof fetch;
 export type { Auth };
-/** The body of a function's response, its HTTP status and its `Retry-After`. */
 export type FunctionAnswer = {
   success: boolean;
   status: number;

@@ -26,7 +26,7 @@ export function findAuthLink({ pathname, search, hash }: Address): AuthLink | nu
   if (!AUTH_PARAMS.test(params)) return null;
   const type = /(?:^|&)type=(\w*)/.exec(params)?.[1];
   const resetPath = ROUTES.resetPassword.path;
-  // The reset page also explains links of another type.
+  // A link of another type on the reset page stays there: that page says that it is invalid.
   const isRecovery = type === 'recovery' || pathname === resetPath;
   return { path: isRecovery ? resetPath : ROUTES.login.path, params };
 }

@@ -485,7 +485,10 @@ class Converter {
     return cell;
   }
 
-  /** One line, its cells joined, or the blocks of the only cell that has text. */
+  /**
+   * One line of the row: its cells joined. A cell that alone has text keeps its blocks if it is the first or lays out the
+   * page.
+   */
   private addRow(cells: readonly Root[], isLayoutRow: boolean, context: Context): void {
     const filled = cells.filter(hasBlocks);
     if (filled.length === 0) return;
