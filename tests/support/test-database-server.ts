@@ -27,7 +27,7 @@ export const PROGRAMS_VARIABLE = 'TEST_POSTGRES_PROGRAMS';
 const PGBOUNCER_VARIABLE = 'TEST_PGBOUNCER';
 
 /** Test data needs no durability. */
-const FAST_SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' };
+const FAST_SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' };
 /** By default, PostgreSQL 18 hands each read to another process, which is slower for files in the system cache. */
 const EMBEDDED_SETTINGS = { io_method: 'sync' };
 
