@@ -130,6 +130,7 @@ function trimEmptyLines(lines: readonly Line[]): Line[] {
 
 /** The number of containers that two paths share, from the outside in. */
 export function sharedDepth(a: readonly Container[], b: readonly Container[]): number {
+  if (a === b) return a.length;
   let depth = 0;
   while (depth < a.length && depth < b.length && a[depth] === b[depth]) depth += 1;
   return depth;

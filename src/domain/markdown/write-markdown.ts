@@ -35,6 +35,8 @@ class MarkdownWriter {
    * number. Null for the other lists.
    */
   readonly #renumbered = new Map<List, number | null>();
+  /** For each container, the beginning of the lines in it. */
+  readonly #prefixes = new Map<Container, string>();
 
   write(lines: readonly Line[]): string {
     let before: Line | null = null;
@@ -67,7 +69,7 @@ class MarkdownWriter {
       this.#output.push(this.#prefix(path.slice(0, depth), open) + (comment || BOUNDARY));
       open = depth;
     }
-    const inside = this.#prefix(path, path.length);
+    const inside = this.#openPrefix(path, path.length);
     const first = this.#prefix(path, open);
     if (texts.length === 0) this.#output.push(first + BOUNDARY);
     for (const [index, text] of texts.entries())
@@ -84,12 +86,22 @@ class MarkdownWriter {
 
   /** The beginning of a line in `path`, of which the first `open` containers are open. */
   #prefix(path: readonly Container[], open: number): string {
-    const parts = path.map((container, depth) => {
-      if (!isItem(container)) return '> ';
-      const marker = `${this.#markerOf(container)} `;
-      return depth < open ? ' '.repeat(marker.length) : marker;
-    });
-    return parts.join('');
+    let prefix = this.#openPrefix(path, open);
+    for (const container of path.slice(open)) prefix += isItem(container) ? `${this.#markerOf(container)} ` : '> ';
+    return prefix;
+  }
+
+  /** Threat: a log of many short blocks, each within a hundred containers. */
+  #openPrefix(path: readonly Container[], depth: number): string {
+    const container = path[depth - 1];
+    if (container === undefined) return '';
+    let prefix = this.#prefixes.get(container);
+    if (prefix === undefined) {
+      const own = isItem(container) ? ' '.repeat(this.#markerOf(container).length + 1) : '> ';
+      prefix = this.#openPrefix(path, depth - 1) + own;
+      this.#prefixes.set(container, prefix);
+    }
+    return prefix;
   }
 
   #markerOf({ list, marker }: Item): string {
@@ -102,7 +114,7 @@ class MarkdownWriter {
    * item that continues a list or may interrupt a paragraph.
    */
   #separator(before: Line, line: Line, shared: number): string[] {
-    const outside = this.#prefix(line.path.slice(0, shared), shared);
+    const outside = this.#openPrefix(line.path, shared);
     const blank = outside.trimEnd();
     const opened = line.path[shared];
     const closed = before.path[shared];
