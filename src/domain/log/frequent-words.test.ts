@@ -1,15 +1,20 @@
 import { expect, test } from 'vitest';
-import { frequentNames, frequentTags, readLogWords, type Mention } from './frequent-words.ts';
+import { FrequentWords, type Mention } from './frequent-words.ts';
 
-const namesIn = (...texts: string[]): Mention[] => frequentNames(texts.map(readLogWords));
+function wordsIn(texts: readonly string[]): FrequentWords {
+  const words = new FrequentWords();
+  for (const text of texts) words.add(text);
+  return words;
+}
+const namesIn = (...texts: string[]): Mention[] => wordsIn(texts).names();
 
 test('counts the tags that most days have', () => {
   const texts = ['Shipped #Billing and #billing', '#billing\n#ops later', '#a #b #c #d #e #f #g #h'];
-  expect(frequentTags(texts.map(readLogWords)).slice(0, 2)).toEqual([
+  expect(wordsIn(texts).tags().slice(0, 2)).toEqual([
     { text: '#billing', days: 2 },
     { text: '#a', days: 1 },
   ]);
-  expect(frequentTags(texts.map(readLogWords))).toHaveLength(8);
+  expect(wordsIn(texts).tags()).toHaveLength(8);
 });
 
 test('finds names within sentences, and the same ones at their beginning', () => {
@@ -42,4 +47,21 @@ test('finds none in a language that writes all nouns with a capital', () => {
 
 test('needs three days of a name', () => {
   expect(namesIn('called Anna', 'called Anna')).toEqual([]);
+});
+
+test('lists the names of most days first, then by the alphabet', () => {
+  const names = Array.from('ihgfedcba', (letter, index) => ({ text: `N${letter}`, days: index < 2 ? 4 : 3 }));
+  const texts = [0, 1, 2, 3].map((day) =>
+    names.flatMap(({ text, days }) => (day < days ? [`met ${text}`, `${text} came`] : [])).join('\n'),
+  );
+  expect(namesIn(...texts).map(({ text, days }) => `${text} ${days}`)).toEqual([
+    'Nh 4',
+    'Ni 4',
+    'Na 3',
+    'Nb 3',
+    'Nc 3',
+    'Nd 3',
+    'Ne 3',
+    'Nf 3',
+  ]);
 });

@@ -7,10 +7,6 @@ export type Mention = TagCount;
 
 const MAX_MENTIONS = 8;
 
-/** `days`: one for each log, oldest first. */
-export const frequentTags = (days: readonly LogWords[]): Mention[] =>
-  countTags(days.map(({ tags }) => tags)).slice(0, MAX_MENTIONS);
-
 /** A name of fewer days is chance. */
 const MIN_DAYS_OF_NAME = 3;
 
@@ -27,34 +23,70 @@ const GERMAN: ReadonlySet<string> = new Set(
 const MAX_GERMAN_SHARE = 0.1;
 const MAX_WORDS_OF_NAME = 3;
 
-type Name = { text: string; startsSentence: boolean };
-/** What `frequentTags` and `frequentNames` need of one log. */
-export type LogWords = { tags: readonly string[]; names: Name[]; lower: string[] };
+/** `isWithin`: it also stands within a sentence, not only at the beginning of one. */
+type Name = { days: number; lastLog: number; isWithin: boolean };
 
 /**
- * Capitalised words within a sentence, and the same words at the beginning of one. A word that the logs also write in
- * lower case is not a name. `days`: one for each log, from `readLogWords`.
+ * Collects the words of logs, oldest first. The caller may pause between two logs. Threat: the words of a year of hostile
+ * logs take a second, so what is left to do at the end must be little.
  */
-export function frequentNames(days: readonly LogWords[]): Mention[] {
-  const all = days.flatMap((day) => day.lower);
-  const lower = new Set(all);
-  if (all.filter((word) => GERMAN.has(word)).length > all.length * MAX_GERMAN_SHARE) return [];
-  const known = new Set(
-    days.flatMap(({ names }) => names.flatMap(({ text, startsSentence }) => (startsSentence ? [] : [text]))),
-  );
-  const isName = (text: string): boolean => {
-    const key = text.toLowerCase();
-    return known.has(text) && !lower.has(key) && !COMMON.has(key);
-  };
-  return mostMentioned(
-    days.map(({ names }) => names.map(({ text }) => text).filter(isName)),
-    MIN_DAYS_OF_NAME,
-  );
+export class FrequentWords {
+  #logs = 0;
+  readonly #tags: string[][] = [];
+  readonly #names = new Map<string, Name>();
+  readonly #lower = new Set<string>();
+  #lowerCount = 0;
+  #germanCount = 0;
+
+  /** `text`: of one log, as plain text. */
+  add(text: string): void {
+    this.#logs += 1;
+    this.#tags.push(listTags(text));
+    const { names, lower } = readWords(text);
+    for (const { text: name, startsSentence } of names) this.#addName(name, !startsSentence);
+    this.#lowerCount += lower.length;
+    for (const word of lower) {
+      this.#lower.add(word);
+      if (GERMAN.has(word)) this.#germanCount += 1;
+    }
+  }
+
+  #addName(text: string, isWithin: boolean): void {
+    let name = this.#names.get(text);
+    if (!name) this.#names.set(text, (name = { days: 0, lastLog: 0, isWithin: false }));
+    name.isWithin ||= isWithin;
+    if (name.lastLog === this.#logs) return;
+    name.lastLog = this.#logs;
+    name.days += 1;
+  }
+
+  tags(): Mention[] {
+    return countTags(this.#tags).slice(0, MAX_MENTIONS);
+  }
+
+  /**
+   * Capitalised words within a sentence, and the same words at the beginning of one. A word that the logs also write in
+   * lower case is not a name.
+   */
+  names(): Mention[] {
+    if (this.#germanCount > this.#lowerCount * MAX_GERMAN_SHARE) return [];
+    const best: Mention[] = [];
+    for (const [text, { days, isWithin }] of this.#names) {
+      if (!isWithin || days < Math.max(MIN_DAYS_OF_NAME, best[MAX_MENTIONS - 1]?.days ?? 0)) continue;
+      const key = text.toLowerCase();
+      if (this.#lower.has(key) || COMMON.has(key)) continue;
+      const at = best.findIndex((other) => days > other.days || (days === other.days && text < other.text));
+      best.splice(at === -1 ? best.length : at, 0, { text, days });
+      best.length = Math.min(best.length, MAX_MENTIONS);
+    }
+    return best;
+  }
 }
 
-/** `text`: of one log, as plain text. */
-export function readLogWords(text: string): LogWords {
-  const words: LogWords = { tags: listTags(text), names: [], lower: [] };
+type Words = { names: { text: string; startsSentence: boolean }[]; lower: string[] };
+
+function readWords(text: string): Words {
+  const words: Words = { names: [], lower: [] };
   for (const line of text.split('\n')) {
     let end = 0;
     let length = 0;
@@ -83,14 +115,4 @@ export function readLogWords(text: string): LogWords {
     }
   }
   return words;
-}
-
-function mostMentioned(days: readonly (readonly string[])[], minDays: number): Mention[] {
-  const counts = new Map<string, number>();
-  for (const mentions of days) for (const text of new Set(mentions)) counts.set(text, (counts.get(text) ?? 0) + 1);
-  return [...counts]
-    .filter(([, count]) => count >= minDays)
-    .sort(([a, countA], [b, countB]) => countB - countA || (a < b ? -1 : 1))
-    .slice(0, MAX_MENTIONS)
-    .map(([text, count]) => ({ text, days: count }));
 }

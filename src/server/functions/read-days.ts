@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Context } from 'hono';
 import { isDay, addDays, WEEKDAYS, weekdayOf, type Day } from '#domain/day/day.ts';
-import { frequentNames, frequentTags, readLogWords, type LogWords } from '#domain/log/frequent-words.ts';
+import { FrequentWords } from '#domain/log/frequent-words.ts';
 import type { YearAnswer } from '#domain/year.ts';
 import type { Database, AsUser, Identity } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
@@ -69,10 +69,10 @@ async function readYear(
   // An emptied log has a row, and is not a log.
   const logged = rows.filter(({ text }) => text !== '');
   const texts = logged.flatMap(({ text }) => text ?? []);
-  const words: LogWords[] = [];
+  const words = new FrequentWords();
   let turnEndsAt = performance.now() + MAX_TURN_MS;
   for (const text of texts) {
-    words.push(readLogWords(text));
+    words.add(text);
     if (performance.now() < turnEndsAt) continue;
     await setImmediate();
     turnEndsAt = performance.now() + MAX_TURN_MS;
@@ -85,8 +85,8 @@ async function readYear(
       lines: text === null ? null : text.split('\n').length,
     })),
     first: firstRows[0]?.first ?? null,
-    tags: frequentTags(words),
-    names: frequentNames(words),
+    tags: words.tags(),
+    names: words.names(),
   };
 }
 
