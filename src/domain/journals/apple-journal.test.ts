@@ -87,4 +87,12 @@ describe('the HTML export of Apple Journal', () => {
       },
     ]);
   });
+
+  test('takes linear time', async () => {
+    for (const body of [`${' '.repeat(200_000)}x`, `${'<p> '.repeat(50_000)}x`, '<p><span> '.repeat(20_000)]) {
+      const start = performance.now();
+      await readPages({ 'a.html': page({ body }) });
+      expect(performance.now() - start).toBeLessThan(5_000);
+    }
+  });
 });

@@ -67,6 +67,15 @@ const picturesOf = (html: string): number =>
     /\bassetType_(?:photo|livePhoto|video|audio|drawing|document)/i.test(attributeOf(attributes, 'class') ?? ''),
   ).length;
 
+/** One expression for all tags at the end would take quadratic time on a text of many. */
+function withoutOpenTags(html: string): string {
+  for (let text = html.trimEnd(); ;) {
+    const at = text.lastIndexOf('<');
+    if (!/^<(?:p|span)\b[^>]*>$/.test(text.slice(at))) return text;
+    text = text.slice(0, at).trimEnd();
+  }
+}
+
 /**
  * The export opens `bodyText` in one paragraph and closes it in another, so its text begins and ends with halves of
  * tags. Bold and italics are classes of the page's style sheet.
@@ -82,7 +91,7 @@ function bodyOf(html: string, body: string): string {
       ].filter((rule) => rule !== '');
       if (style.length > 0) styles.set(name!, style.join(';'));
     }
-  const whole = body.replace(/^\s*(?:<\/\w+>\s*)+/, '').replace(/\s*(?:<(?:p|span)\b[^>]*>\s*)+$/, '');
+  const whole = withoutOpenTags(body.replace(/^\s*(?:<\/\w+>\s*)+/, ''));
   let result = '';
   let from = 0;
   for (const tag of tagsOf(whole)) {

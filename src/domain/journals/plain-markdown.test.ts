@@ -51,6 +51,7 @@ describe('Markdown of other programs', () => {
     const start = performance.now();
     for (const unit of ['[[', '![', '[a](', '`', '``  `', '%%', '==', '<img ', '[x::', '> [!a]', '(a:: ', '[b]'])
       plainMarkdown(unit.repeat(50_000 / unit.length), { isVault: true });
+    for (const before of ['', '[']) plainMarkdown(`${before}${' '.repeat(200_000)}x`, { isVault: true });
     expect(performance.now() - start).toBeLessThan(5000);
   });
 });

@@ -105,7 +105,7 @@ export function plainMarkdown(markdown: string, { isVault = false }: Options = {
       )
       // Bear before version 2.
       .replace(/\[(?:image|file|photo|audio):[^[\]\n]+\]/g, leaveOut)
-      .replace(/(?<!!)\[\s*\uE000?\s*\]\([^()\n]*\)/g, LEFT_OUT);
+      .replace(/(?<!!)\[\s*(?:\uE000\s*)?\]\([^()\n]*\)/g, LEFT_OUT);
     if (isVault) text = convertVault(text);
     return text.replace(LINK, (link, label: string, target: string) => {
       const address = target.slice(1, -1).trim();
@@ -135,7 +135,7 @@ function wikiText(target: string): string {
 }
 
 /** A generated id has a letter or six digits: `x ^2` keeps its exponent. */
-const BLOCK_ID = /(?:^|[ \t]+)\^(?=[\w-]*[A-Za-z]|\d{6})[A-Za-z0-9-]{3,}[ \t]*$/gm;
+const BLOCK_ID = /(?:^|(?<![ \t])[ \t]+)\^(?=[\w-]*[A-Za-z]|\d{6})[A-Za-z0-9-]{3,}[ \t]*$/gm;
 
 function convertVault(text: string): string {
   return text
