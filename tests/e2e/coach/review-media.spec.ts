@@ -67,6 +67,7 @@ test('a printed review fits the paper, keeps the shades of its year, and has no 
   for (const part of await page.locator('section:has(> div > h2, > h2)').all())
     if ((await part.getAttribute('aria-labelledby')) !== null) await expect(part).toHaveCSS('break-inside', 'avoid');
   for (const role of ['button', 'radio'] as const) await expect(page.getByRole(role)).toHaveCount(0);
+  await expect(page.getByRole('link', { name: /^Wins:|on one page$/ })).toHaveCount(0);
   await expect(page.getByText('Last 7 Days')).toBeVisible();
   await expect(page.getByText('Last 30 Days')).toBeHidden();
   await expect(page.locator('body')).toHaveCSS('caret-color', 'rgba(0, 0, 0, 0)');

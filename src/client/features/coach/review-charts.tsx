@@ -101,8 +101,11 @@ function YearMap({ today, logged }: { today: Day; logged: readonly LoggedDay[] }
       <div className={styles.head}>
         <h2 id="year">The last twelve months</h2>
         <p className={styles.quiet}>
-          {logged.length} {logged.length === 1 ? 'day' : 'days'} with a log ·{' '}
-          <Link to={yearPath(today.slice(0, 4))}>{today.slice(0, 4)} on one page</Link>
+          {logged.length} {logged.length === 1 ? 'day' : 'days'} with a log
+          <span className={styles.elsewhere}>
+            {' · '}
+            <Link to={yearPath(today.slice(0, 4))}>{today.slice(0, 4)} on one page</Link>
+          </span>
         </p>
       </div>
       <div ref={box} className={styles.box}>

@@ -55,7 +55,7 @@ export function ReviewsScreen() {
 }
 
 const WinsLink = () => (
-  <p className={charts.section}>
+  <p className={`${charts.section} ${charts.elsewhere}`}>
     <Link to={ROUTES.wins.path}>Wins: the document for your yearly review</Link>
   </p>
 );
