@@ -1072,7 +1072,8 @@ declare
   total integer;
   half integer;
 begin
-  if starts_with(after, before) then
+  -- As `starts_with`, which decodes both texts.
+  if substr(convert_to(after, 'UTF8'), 1, octet_length(before)) = convert_to(before, 'UTF8') then
     return false;
   end if;
   items := string_to_array(before, E'\n');
@@ -1119,6 +1120,7 @@ CREATE OR REPLACE FUNCTION public.entry_text(html text)
  IMMUTABLE PARALLEL SAFE STRICT
 AS $function$
 declare
+  -- Texts are cut and trimmed as bytes, because functions for characters decode them whole.
   -- Adjacent ends of items and paragraphs make one line break.
   pieces text[] := string_to_array(replace(html, '</p></li><li><p>', E'\n'), '<');
   plain text;
@@ -1128,7 +1130,7 @@ begin
   if cardinality(pieces) = 9 and starts_with(html, '<h2 class="date-header">') and starts_with(pieces[6], 'p>')
      and pieces[3:5] = '{/h2>,ol>,li>}' and pieces[7:9] = '{/p>,/li>,/ol>}' then
     -- Most logs: a header and one list of plain items.
-    plain := overlay(pieces[6] placing '' from 1 for 2);
+    plain := convert_from(substr(convert_to(pieces[6], 'UTF8'), 3), 'UTF8');
   else
     pieces := string_to_array(replace(replace(html, '</p></li><li><p>', '</p>'), '</p><p>', '</p>'), '<');
     select coalesce(pieces[1], '') || coalesce(string_agg(
@@ -1152,10 +1154,9 @@ begin
     plain := replace(replace(replace(plain, '&lt;', '<'), '&gt;', '>'), '&quot;', '"');
     plain := replace(replace(plain, '&#39;', ''''), '&nbsp;', ' ');
   end if;
-  -- Trims bytes: trimming characters would decode the whole text.
   plain := convert_from(
     btrim(convert_to(replace(replace(plain, '&amp;', '&'), E'\r', E'\n'), 'UTF8'), '\x20090a'), 'UTF8');
-  while strpos(plain, E'\n\n') > 0 loop
+  while plain ~ '\n\n' loop
     plain := replace(plain, E'\n\n', E'\n');
   end loop;
   return plain;
@@ -1267,8 +1268,7 @@ begin
         from public.entry_versions where user_id = old.user_id and date = day;
       change := case
         when is_restored then 'restore'
-        when not starts_with(new.content_text, old.content_text)
-          and public.drops_most_items(old.content_text, new.content_text) then 'drop'
+        when public.drops_most_items(old.content_text, new.content_text) then 'drop'
         when current_setting('hustle_forge.keeps_version', true) = 'on'
           or greatest(last_kept, old.created_at) <= now() - interval '10 minutes' then 'edit' end;
       exit version when change is null;

@@ -2,7 +2,7 @@
  * Written by `npm run schema` from the migrations, never edited: the rows of all tables and views as the server reads them.
  * A view's columns count as not null. A check of a list of texts is a union.
  */
-// 7fbbea913e7bd6b37b27f306f145d304ab848e988029a3114685fdf3cec1eea9
+// 36114b1bde9dd1590fc98d921a92c19157862e35b66cec85bb904b24483fdf8c
 import type { Day } from './day/day.ts';
 
 export type Rows = {
