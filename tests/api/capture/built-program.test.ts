@@ -14,12 +14,13 @@ import {
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { basename, delimiter, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { freePort } from '#server/database/embedded/endpoint.ts';
 import { ROOT } from '../../../scripts/project.ts';
 import { setUpAuthWorld } from '../auth/fixture.ts';
 
@@ -65,7 +66,7 @@ const waitingIn = ({ home }: User): string[] => {
 const run = (user: User, ...args: string[]) => promisify(execFile)('hustle', args, { env: user.env });
 
 /** Passes requests on to the server. What `receive` returns is called before that, and once the server has answered. */
-async function startProxy(receive: () => (moment: 'request' | 'answer') => void): Promise<string> {
+async function startProxy(receive: () => (moment: 'request' | 'answer') => void, port = 0): Promise<string> {
   const pass = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const at = receive();
     const body = await buffer(request);
@@ -77,7 +78,7 @@ async function startProxy(receive: () => (moment: 'request' | 'answer') => void)
     response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
   };
   const proxy = createServer((request, response) => void pass(request, response));
-  await once(proxy.listen(0, '127.0.0.1'), 'listening');
+  await once(proxy.listen(port, '127.0.0.1'), 'listening');
   onTestFinished(() => {
     proxy.closeAllConnections();
     proxy.close();
@@ -113,6 +114,23 @@ test('processes that are killed before and after the answer, two at once, lose a
   for (let index = 0; index < 5; index += 1)
     expect(items.filter((text) => text.endsWith(` ${index}`)).length).toBeGreaterThanOrEqual(index === 4 ? 2 : 1);
   expect(waitingIn(user)).toEqual([]);
+});
+
+test('texts of a server that is down arrive once and in order when it is back, but a file that is cut', async () => {
+  const user = await newUser();
+  const port = await freePort();
+  user.env['HUSTLE_SERVER'] = `http://127.0.0.1:${port}`;
+  for (const text of ['First', 'Second', 'Cut']) expect((await run(user, text)).stderr).toContain('kept here');
+  const folder = join(user.home, '.local', 'state', 'hustle', 'waiting');
+  const cut = join(folder, waitingIn(user).toSorted().at(-1)!);
+  writeFileSync(cut, readFileSync(cut, 'utf8').slice(0, 60));
+  await startProxy(() => () => {}, port);
+  await Promise.all([run(user, 'Third'), run(user, 'Fourth')]);
+  const items = await itemsOf(user);
+  expect(items.slice(0, 2)).toEqual(['First', 'Second']);
+  expect(items.slice(2).toSorted()).toEqual(['Fourth', 'Third']);
+  expect(waitingIn(user)).toEqual([basename(cut)]);
+  expect((await run(user, 'status')).stdout).toContain('Waiting for another account or server: 1 text');
 });
 
 /** The block of code below a heading of docs/recipes.md. */
