@@ -1,5 +1,5 @@
 /** Tests that `/metrics` counts what the server does, and that no label holds anything personal. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { readMigrations } from '#server/database/migrations/migration-files.ts';
 import { freePort } from '#server/database/embedded/endpoint.ts';
 import { createLog } from '#server/log.ts';
@@ -7,18 +7,17 @@ import { serve } from '#server/serve.ts';
 import { fastPasswords } from '../support/passwords.ts';
 import { metricsIn, queriesOf, readAlerts, readDashboard } from '../deploy/deploy-files.ts';
 import { readChanges } from '../support/read-changes.ts';
-import { startTestServer, type TestServer } from '../support/start-server.ts';
+import { startTestServer } from '../support/start-server.ts';
+import { setUpWorld } from '../support/set-up.ts';
 import { openStream } from './coach/fixture.ts';
 import { request, signUp, today, type Person } from './data/fixture.ts';
 
-let server: TestServer;
+const server = setUpWorld(() => startTestServer({ jobs: 'on' }));
 let ida: Person;
 
 beforeAll(async () => {
-  server = await startTestServer({ jobs: 'on' });
   ida = await signUp(server, 'ida-of-the-metrics');
 });
-afterAll(() => server.close());
 
 const value = async (series: string): Promise<number> => (await readMetrics(server.url)).values.get(series) ?? 0;
 

@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { RegExpRouter } from 'hono/router/reg-exp-router';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { addDays } from '#domain/day/day.ts';
 import { IMPORT_BODY_BYTES } from '#domain/export/import-plan.ts';
@@ -22,6 +22,7 @@ import { readChanges } from '../support/read-changes.ts';
 import { totpCode } from '../support/totp-code.ts';
 import { SoftwareAuthenticator } from '../support/software-authenticator.ts';
 import { createSamlPeer } from './auth/sso/saml-world.ts';
+import { setUpWorld } from '../support/set-up.ts';
 import { daysAgo, startDataWorld, today, type DataWorld, type Person } from './data/fixture.ts';
 
 type Content = Record<string, { schema?: object }>;
@@ -112,13 +113,11 @@ describe('the document', () => {
   });
 });
 
-let world: DataWorld;
+const world = setUpWorld(startDataWorld);
 beforeAll(async () => {
-  world = await startDataWorld();
   // A recovery link, redeemed below, would otherwise claim Ana's account and end the session of the tests.
   await world.server.admin.query('update auth.users set email_proven_at = email_confirmed_at');
 });
-afterAll(() => world.close());
 
 /** Lists the methods that the database's grants allow on a table. HEAD is allowed with GET. */
 async function grantedMethods(table: string): Promise<string[]> {

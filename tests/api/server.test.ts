@@ -1,15 +1,11 @@
 /** Tests what belongs to no single API of the app: health, unknown paths, oversized bodies, log privacy. */
 import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestServer, type TestServer } from '../support/start-server.ts';
+import { expect, test } from 'vitest';
+import { setUpWorld } from '../support/set-up.ts';
+import { startTestServer } from '../support/start-server.ts';
 
-let server: TestServer;
+const server = setUpWorld(() => startTestServer({ pages: 'on', logTo: { write: (line) => void logLines.push(line) } }));
 const logLines: string[] = [];
-
-beforeAll(async () => {
-  server = await startTestServer({ pages: 'on', logTo: { write: (line) => void logLines.push(line) } });
-});
-afterAll(() => server.close());
 
 const request = (path: string, init: RequestInit = {}): Promise<Response> =>
   fetch(server.url + path, { redirect: 'manual', ...init });

@@ -5,21 +5,17 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Database } from '#server/database/database.ts';
 import type { Payment, PaymentStore } from '#server/payments/payment-store.ts';
 import { createPostgresPaymentStore } from '#server/payments/postgres-payment-store.ts';
 import type { Capture } from '#server/payments/paypal/paypal.ts';
 import { changePlan } from '#server/plans/change-plan.ts';
 import { fuzzBudget } from '../support/fuzz-budget.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { setUpTestDatabase } from '../support/set-up.ts';
 import { MemoryPaymentStore } from './memory-payment-store.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.drop());
+const db = setUpTestDatabase();
 
 const START = Date.parse('2026-11-21T12:00:00Z');
 const at = (minutes: number): Date => new Date(START + minutes * 60_000);

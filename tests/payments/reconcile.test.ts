@@ -1,17 +1,13 @@
 /** A sweep over the real database, with scripted answers from PayPal. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createLog } from '#server/log.ts';
 import { createPostgresPaymentStore } from '#server/payments/postgres-payment-store.ts';
 import type { Capture, Order, Paypal } from '#server/payments/paypal/paypal.ts';
 import { reconcilePayments } from '#server/payments/reconcile-payments.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { setUpTestDatabase } from '../support/set-up.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.drop());
+const db = setUpTestDatabase();
 
 const START = new Date('2026-11-21T12:00:00Z');
 const at = (minutes: number): Date => new Date(START.getTime() + minutes * 60_000);

@@ -4,12 +4,13 @@
  * PayPal and the plans that we granted agree.
  */
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { daysBetween, latestToday } from '#domain/day/day.ts';
 import { isOpen, type Payment, type Buyer } from '#server/payments/payment-store.ts';
 import type { Capture } from '../../simulators/paypal/books/model.ts';
 import { fuzzBudget } from '../support/fuzz-budget.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { setUpTestDatabase } from '../support/set-up.ts';
+import type { TestDatabase } from '../support/test-database.ts';
 import { PaymentWorld, type WorldStore } from './payment-fixture.ts';
 import { randomUUID } from 'node:crypto';
 import { deleteAccount } from '#server/auth/own-account/delete-account.ts';
@@ -22,11 +23,7 @@ const DATABASE_HISTORIES = fuzzBudget(20);
 const SEED = 20_261_121;
 const history = fc.array(fc.nat(), { minLength: 30, maxLength: 260, size: 'max' });
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.drop());
+const db = setUpTestDatabase();
 
 test(`money and plans agree in each of ${MEMORY_HISTORIES} histories in memory`, async () => {
   const check = (numbers: readonly number[]): Promise<void> => checkHistory(numbers, inMemory);

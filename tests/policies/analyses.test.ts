@@ -1,14 +1,11 @@
 /** Policies of `analyses` and `analysis_runs`: premium users read their own analyses, only the service inserts them. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { setUpTestDatabase } from '../support/set-up.ts';
 
 import { ACTORS, runAs, DAYS, PEOPLE, PERSON_NAMES, REFUSED, resetFixtures } from './fixtures.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
+const db = setUpTestDatabase();
 beforeEach(async () => {
   await resetFixtures(db.admin);
   await db.admin.query(ADD_ALL);
@@ -16,7 +13,6 @@ beforeEach(async () => {
     `insert into analysis_runs select id, 'feedback', 'x', id, now(), current_date, 1 from auth.users`,
   );
 });
-afterAll(() => db.drop());
 
 const COMMON = 'input_hash, provider, model, prompt_version, finish_reason, duration_ms, text';
 const VALUES = `'hash', 'google', 'gemini', 1, 'stop', 5, 'Good work.'`;

@@ -1,17 +1,14 @@
 /** Rules of `auth.audit_log`: the service only adds rows, and erases the person from the rows of a deleted account. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { beforeEach, expect, test } from 'vitest';
+import { setUpTestDatabase } from '../support/set-up.ts';
 import { REFUSED, runAs } from './fixtures.ts';
 
 /** restrict_violation */
 const RESTRICTED = '23001';
 
-let db: TestDatabase;
+const db = setUpTestDatabase();
 let user = '';
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
 beforeEach(async () => {
   user = randomUUID();
   await db.admin.query('insert into auth.users (id) values ($1)', [user]);
@@ -19,7 +16,6 @@ beforeEach(async () => {
     values ($1, 'user', 'signed_in', '192.0.2.1', 'Firefox', '{"to": "ana@example.com"}')`;
   expect(await runAs(db.database, 'service', row, [user])).toBe(1);
 });
-afterAll(() => db.drop());
 
 const erase = () => runAs(db.database, 'service', 'select auth.erase_audit_log($1)', [user]);
 const eventsOf = async (id: string) =>

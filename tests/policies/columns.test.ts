@@ -2,16 +2,13 @@
  * Column grants of all public tables and views. A column of the database that is not listed here must not be writable, so a
  * grant on a new column fails the test until it is added here.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { setUpTestDatabase } from '../support/set-up.ts';
 
 import { runAs, DAYS, PEOPLE, REFUSED, resetFixtures } from './fixtures.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
+const db = setUpTestDatabase();
 beforeEach(async () => {
   await resetFixtures(db.admin);
   await db.admin.query(
@@ -19,7 +16,6 @@ beforeEach(async () => {
     [PEOPLE.premium.id],
   );
 });
-afterAll(() => db.drop());
 
 /**
  * `writable`: columns that a signed-in user may insert and update. `insertable`: columns that a user may only insert.

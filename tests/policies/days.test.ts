@@ -1,22 +1,20 @@
 /** The domain and SQL implement the same day and plan rules: the test compares their results on the same rows. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 import { addDays, earliestCurrentDay, earliestToday, latestToday } from '#domain/day/day.ts';
 import { firstOpenDay, FREE_WINDOW_DAYS, isLocked, isPremium } from '#domain/plan/plan.ts';
 
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { setUpTestDatabase } from '../support/set-up.ts';
 
 import { runAs, DAY_LABELS, DAY_NAMES, DAYS, identityOf, PEOPLE, PERSON_NAMES, resetFixtures } from './fixtures.ts';
 
 /** The earliest current day of a user, with which the window begins. */
 const WINDOW_DAY = addDays(DAYS.firstOpen, FREE_WINDOW_DAYS - 1);
 
-let db: TestDatabase;
+const db = setUpTestDatabase();
 beforeAll(async () => {
-  db = await createTestDatabase();
   await resetFixtures(db.admin);
 });
-afterAll(() => db.drop());
 
 test.each([
   '2026-11-21T00:00:00.000Z',

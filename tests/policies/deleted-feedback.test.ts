@@ -2,21 +2,17 @@
  * The coach's answers on a deleted log (docs/specification/days-and-saving.md 12): hidden while the log is gone, back with its
  * text, and purged with the version that holds it.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import { addDays, type Day } from '#domain/day/day.ts';
 import { VERSION_DAYS } from '#domain/log/entry.ts';
 import { purgeVersions } from '#server/jobs/purges.ts';
 
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { setUpTestDatabase } from '../support/set-up.ts';
 
 import { DAYS, PEOPLE, PERSON_NAMES, REFUSED, resetFixtures, runAs } from './fixtures.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.drop());
+const db = setUpTestDatabase();
 
 const { id: USER } = PEOPLE.premium;
 const DAY = DAYS.earliestToday;

@@ -1,20 +1,16 @@
 /** Wins documents and read-only links (docs/specification/wins.md 1 and 2): who writes, reads and ends them. */
 import { createHash, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { DOCUMENT_MAX_BYTES, MAX_DOCUMENTS, TITLE_MAX_LENGTH } from '#domain/documents/wins-document.ts';
 import { MAX_LINKS } from '#domain/documents/document-links.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { setUpTestDatabase } from '../support/set-up.ts';
 import { ACTORS, PEOPLE, PERSON_NAMES, REFUSED, resetFixtures, runAs, type Actor, type Person } from './fixtures.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
+const db = setUpTestDatabase();
 beforeEach(async () => {
   await resetFixtures(db.admin);
   for (const name of PERSON_NAMES) await seed(name);
 });
-afterAll(() => db.drop());
 
 const CHECK_VIOLATION = '23514';
 const FOREIGN_KEY_VIOLATION = '23503';

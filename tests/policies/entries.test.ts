@@ -1,7 +1,7 @@
 /** Policies of `entries`: every operation of every kind of user on own and foreign logs of every boundary day. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { setUpTestDatabase } from '../support/set-up.ts';
 
 import {
   ACTORS,
@@ -19,12 +19,8 @@ import {
   type Outcome,
 } from './fixtures.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
+const db = setUpTestDatabase();
 beforeEach(() => resetFixtures(db.admin));
-afterAll(() => db.drop());
 
 type Row = Record<DayName, Outcome>;
 const always = (outcome: Outcome): Row => Object.fromEntries(DAY_NAMES.map((day) => [day, outcome])) as Row;

@@ -1,8 +1,8 @@
 /** The view `entry_dates`: users read the dates of all their own entries, also of locked days, and nothing else. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import { isPartitioned } from '../support/partition-tables.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { setUpTestDatabase } from '../support/set-up.ts';
 
 import {
   ACTORS,
@@ -16,12 +16,8 @@ import {
   resetFixtures,
 } from './fixtures.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
+const db = setUpTestDatabase();
 beforeEach(() => resetFixtures(db.admin));
-afterAll(() => db.drop());
 
 const READ = 'select user_id, date from entry_dates';
 

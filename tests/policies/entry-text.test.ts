@@ -1,18 +1,14 @@
 /** SQL (`entry_text`) and the domain (`entryText`) convert HTML to plain text by the same rule. */
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { entryText } from '#domain/log/entry-text.ts';
 
 import { unicodeText } from '../support/fuzz/unicode-text.ts';
 import { fuzzBudget } from '../support/fuzz-budget.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { setUpTestDatabase } from '../support/set-up.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.drop());
+const db = setUpTestDatabase();
 
 async function textsInDatabase(contents: string[]): Promise<string[]> {
   const { rows } = await db.admin.query<{ text: string }>(

@@ -1,21 +1,17 @@
 /** Triggers of `entries`: plain text, revision, time of change, date header. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { day } from '#domain/day/day.ts';
 import { withDateHeader } from '#domain/log/entry-html.ts';
 import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
 
 import { isPartitioned } from '../support/partition-tables.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { setUpTestDatabase } from '../support/set-up.ts';
 
 import { runAs, DAYS, identityOf, PEOPLE, resetFixtures } from './fixtures.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
+const db = setUpTestDatabase();
 beforeEach(() => resetFixtures(db.admin));
-afterAll(() => db.drop());
 
 const KEY = [PEOPLE.free.id, DAYS.earliestToday];
 const OF_KEY = 'where user_id = $1 and date = $2';

@@ -3,14 +3,14 @@
  * them, and the view `deleted_days`.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 
 import type { Day } from '#domain/day/day.ts';
 import { withDateHeader } from '#domain/log/entry-html.ts';
 import { MAX_VERSIONS_PER_DAY, VERSION_DAYS, VERSION_INTERVAL_MINUTES } from '#domain/log/entry.ts';
 import { purgeVersions } from '#server/jobs/purges.ts';
 
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { setUpTestDatabase } from '../support/set-up.ts';
 
 import {
   ACTORS,
@@ -26,12 +26,8 @@ import {
   type Actor,
 } from './fixtures.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
+const db = setUpTestDatabase();
 beforeEach(() => resetFixtures(db.admin));
-afterAll(() => db.drop());
 
 const { id: FREE } = PEOPLE.free;
 const TODAY = DAYS.earliestToday;

@@ -1,10 +1,10 @@
 /**
  * Policies of `entry_words`, the search index: readable on the same days as the entries, written only by the service.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 import { isPartitioned } from '../support/partition-tables.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { setUpTestDatabase } from '../support/set-up.ts';
 
 import {
   ACTORS,
@@ -19,13 +19,11 @@ import {
   resetFixtures,
 } from './fixtures.ts';
 
-let db: TestDatabase;
+const db = setUpTestDatabase();
 beforeAll(async () => {
-  db = await createTestDatabase();
   await resetFixtures(db.admin);
   await db.admin.query("insert into entry_words select user_id, date, revision, ' mine ' from entries");
 });
-afterAll(() => db.drop());
 
 describe.each(PERSON_NAMES)('the %s user', (person) => {
   const { id } = PEOPLE[person];

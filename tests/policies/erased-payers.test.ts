@@ -1,19 +1,16 @@
 /** `erase_payer`, the only way to change the user in a ledger: only the service may call it, for a deleted account. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { setUpTestDatabase } from '../support/set-up.ts';
 import { ACTORS, REFUSED, runAs } from './fixtures.ts';
 
 /** restrict_violation, raised by the triggers. */
 const RESTRICTED = '23001';
 const LEDGERS = ['payments', 'plan_changes', 'plan_uses'] as const;
 
-let db: TestDatabase;
+const db = setUpTestDatabase();
 let leaver = '';
 let other = '';
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
 beforeEach(async () => {
   [leaver, other] = [randomUUID(), randomUUID()];
   for (const user of [leaver, other]) {
@@ -37,7 +34,6 @@ beforeEach(async () => {
     await db.admin.query("insert into plan_uses (user_id, kind) values ($1, 'export')", [user]);
   }
 });
-afterAll(() => db.drop());
 
 const erase = (user: string): Promise<number | string> =>
   runAs(db.database, 'service', 'select public.erase_payer($1)', [user]);

@@ -11,18 +11,16 @@ import { firstOpenDay, isPremium, type PlanColumns } from '#domain/plan/plan.ts'
 import { createDatabaseClock, type DatabaseClock } from '../support/database-clock.ts';
 import { dayAtOffset, LOCAL_DAYS, MIDNIGHTS, OFFSETS } from '../support/local-days.ts';
 import { fuzzBudget } from '../support/fuzz-budget.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { setUpTestDatabase } from '../support/set-up.ts';
 
 import { identityOf, PEOPLE, resetFixtures } from './fixtures.ts';
 
-let db: TestDatabase;
+const db = setUpTestDatabase();
 let clock: DatabaseClock;
 beforeAll(async () => {
-  db = await createTestDatabase();
   await resetFixtures(db.admin);
   clock = await createDatabaseClock(db.admin);
 });
-afterAll(() => db.drop());
 
 const HOUR = 3_600_000;
 const zones = [...new Set(MIDNIGHTS.map(([zone]) => zone))];

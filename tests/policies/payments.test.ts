@@ -1,20 +1,17 @@
 /**
  * Constraints and triggers of the payment tables, which bind every role: facts are immutable, rows are never deleted.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { PAYMENT_STATUSES } from '#domain/payment/payment.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { setUpTestDatabase } from '../support/set-up.ts';
 import { runAs, PEOPLE, resetFixtures } from './fixtures.ts';
 
 /** restrict_violation, raised by the triggers that forbid a change or a deletion. */
 const RESTRICTED = '23001';
 const DUPLICATE = '23505';
 
-let db: TestDatabase;
+const db = setUpTestDatabase();
 let id = '';
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
 beforeEach(async () => {
   await resetFixtures(db.admin);
   const { rows } = await db.admin.query<{ id: string }>(
@@ -23,7 +20,6 @@ beforeEach(async () => {
   );
   id = rows[0]!.id;
 });
-afterAll(() => db.drop());
 
 const outcome = (text: string, values: unknown[] = [id]): Promise<number | string> =>
   db.admin.query(text, values).then(

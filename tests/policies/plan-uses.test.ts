@@ -1,17 +1,15 @@
 /** Policies of `plan_uses`: users read their own rows, the service inserts, the table is append-only. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { setUpTestDatabase } from '../support/set-up.ts';
 
 import { ACTORS, runAs, PEOPLE, PERSON_NAMES, REFUSED, resetFixtures } from './fixtures.ts';
 
-let db: TestDatabase;
+const db = setUpTestDatabase();
 beforeAll(async () => {
-  db = await createTestDatabase();
   await resetFixtures(db.admin);
 });
 beforeEach(() => db.admin.query("insert into plan_uses (user_id, kind) select id, 'export' from profiles"));
-afterAll(() => db.drop());
 
 const ADD = "insert into plan_uses (user_id, kind) values ($1, 'export')";
 

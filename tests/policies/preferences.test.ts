@@ -1,14 +1,10 @@
 /** Policies and limits of `preferences`, and the schedule that follows them. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { setUpTestDatabase } from '../support/set-up.ts';
 import { ACTORS, PEOPLE, PERSON_NAMES, REFUSED, resetFixtures, runAs } from './fixtures.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
+const db = setUpTestDatabase();
 beforeEach(() => resetFixtures(db.admin));
-afterAll(() => db.drop());
 
 const CHECK_VIOLATION = '23514';
 const set = (change: string) => `update preferences set ${change} where user_id = '${PEOPLE.free.id}'`;

@@ -1,19 +1,15 @@
 /** Policies of `profiles` and `plan_changes`: users read their own rows and write their preferences. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { setUpTestDatabase } from '../support/set-up.ts';
 
 import { ACTORS, runAs, PEOPLE, PERSON_NAMES, REFUSED, resetFixtures } from './fixtures.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
+const db = setUpTestDatabase();
 beforeEach(async () => {
   await resetFixtures(db.admin);
   await db.admin.query("insert into plan_changes (user_id, plan, reason) select id, 'free', 'test' from profiles");
 });
-afterAll(() => db.drop());
 
 describe('profiles', () => {
   test.each(ACTORS)('the %s user reads at most their own profile', async (actor) => {

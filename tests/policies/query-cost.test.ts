@@ -1,18 +1,17 @@
 /** Query cost of the policies: caller and plan are evaluated once per statement, independent of the number of users. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 import { ACT_AS } from '#server/database/rls-query.ts';
 
 import { isPartitioned } from '../support/partition-tables.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { setUpTestDatabase } from '../support/set-up.ts';
 
 import { DAYS, identityOf, PEOPLE, resetFixtures } from './fixtures.ts';
 
 const OTHERS = 2_000;
 
-let db: TestDatabase;
+const db = setUpTestDatabase();
 beforeAll(async () => {
-  db = await createTestDatabase();
   await resetFixtures(db.admin);
   await db.admin.query('insert into auth.users (id) select gen_random_uuid() from generate_series(1, $1)', [OTHERS]);
   const logs = "insert into entries (user_id, date, content) select id, $1, '<p>x</p>' from profiles";
@@ -21,7 +20,6 @@ beforeAll(async () => {
   // The planner needs current statistics.
   await db.admin.query('analyze');
 });
-afterAll(() => db.drop());
 
 type Costs = {
   plan: string[];

@@ -1,14 +1,11 @@
 /** Policies of kept reviews: a paid plan reads all of its own, another plan the newest; only their owner deletes them. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { setUpTestDatabase } from '../support/set-up.ts';
 
 import { ACTORS, DAYS, PEOPLE, PERSON_NAMES, REFUSED, resetFixtures, runAs } from './fixtures.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
+const db = setUpTestDatabase();
 beforeEach(async () => {
   await resetFixtures(db.admin);
   // Two reviews of each user, the newest of the older days, each with its analysis.
@@ -23,7 +20,6 @@ beforeEach(async () => {
     [DAYS.earliestToday],
   );
 });
-afterAll(() => db.drop());
 
 describe.each(PERSON_NAMES)('the %s user', (person) => {
   const isCloser = person === 'premium' || person === 'endless';

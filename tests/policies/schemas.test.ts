@@ -1,17 +1,15 @@
 /**
  * Privileges of the request roles on schemas: none on accounts, migrations and jobs, and row-level security everywhere.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 import { installPgBossSchema } from '#server/jobs/job-queue.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { setUpTestDatabase } from '../support/set-up.ts';
 
-let db: TestDatabase;
+const db = setUpTestDatabase();
 beforeAll(async () => {
-  db = await createTestDatabase();
   await installPgBossSchema(db.database);
 });
-afterAll(() => db.drop());
 
 const LOGIN = 'hustle_forge_requests';
 

@@ -1,18 +1,14 @@
 /** Policies of `time_off`, and the merging of ranges that meet. */
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { addDays, day, type Day } from '#domain/day/day.ts';
 import { isTimeOff, type TimeOff } from '#domain/day/time-off.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { setUpTestDatabase } from '../support/set-up.ts';
 import { fuzzBudget } from '../support/fuzz-budget.ts';
 import { ACTORS, identityOf, PEOPLE, PERSON_NAMES, REFUSED, resetFixtures, runAs } from './fixtures.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
+const db = setUpTestDatabase();
 beforeEach(() => resetFixtures(db.admin));
-afterAll(() => db.drop());
 
 const CHECK_VIOLATION = '23514';
 const INSERT = 'insert into time_off (user_id, first_day, last_day) values ($1, $2, $3)';

@@ -1,15 +1,11 @@
 /** What a personal access token may do in the database, whatever a function of the server does (capture.md 3). */
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { beforeEach, expect, test } from 'vitest';
+import { setUpTestDatabase } from '../support/set-up.ts';
 import { DAYS, PEOPLE, REFUSED, resetFixtures, type Outcome } from './fixtures.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
+const db = setUpTestDatabase();
 beforeEach(() => resetFixtures(db.admin));
-afterAll(() => db.drop());
 
 const { id } = PEOPLE.premium;
 

@@ -1,20 +1,18 @@
 /** Rows of users can be divided by user over partitions or shards (docs/decisions/0041). */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   canExplain,
   tablesWithoutUser,
   readUserTables,
   type UserTable,
 } from '../support/statements/check-statements.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { setUpTestDatabase } from '../support/set-up.ts';
 
-let db: TestDatabase;
+const db = setUpTestDatabase();
 let tables: UserTable[];
 beforeAll(async () => {
-  db = await createTestDatabase();
   tables = await readUserTables(db.admin);
 });
-afterAll(() => db.drop());
 
 test('every table of users is known by the column that names the user', () => {
   expect(tables.map(({ name, userColumn }) => `${name}.${userColumn}`)).toEqual([

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
+import { setUpTestDatabase } from '../../../tests/support/set-up.ts';
 import { DAYS, PEOPLE, resetFixtures } from '../../../tests/policies/fixtures.ts';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
 
 import { createCoachStore, type Analysis, type Claim } from './coach-store.ts';
 
@@ -13,12 +13,10 @@ const ANALYSIS: Analysis = {
   ...{ inputTokens: null, outputTokens: null, durationMs: 5, score: null, text: 'Good.', cited: [], missingFact: null },
 };
 
-let db: TestDatabase;
+const db = setUpTestDatabase();
 beforeAll(async () => {
-  db = await createTestDatabase();
   await resetFixtures(db.admin);
 });
-afterAll(() => db.drop());
 
 test('storeAnalysis locks the logs of a review in date order', async () => {
   const [first, last] = [DAYS.firstOpen, DAYS.earliestToday];

@@ -5,9 +5,9 @@
 import { randomBytes } from 'node:crypto';
 
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
+import { setUpTestDatabase } from '../../../tests/support/set-up.ts';
 
 import { deleteAccount } from '#server/auth/own-account/delete-account.ts';
 import { startJobQueue } from '#server/jobs/job-queue.ts';
@@ -17,13 +17,9 @@ import { Secret } from '#server/config/settings-reader.ts';
 import { openDatabase } from './connect.ts';
 import { READ_IDENTITY } from './connection/inspect-pooler.ts';
 
-let server: TestDatabase;
+const server = setUpTestDatabase();
 let url: string;
 let owner: string;
-beforeAll(async () => {
-  server = await createTestDatabase();
-});
-afterAll(() => server.drop());
 
 /** Creates an empty database with its own owner, as a hosted service does. */
 beforeEach(async () => {

@@ -1,15 +1,11 @@
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createLog } from '#server/log.ts';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
+import { setUpTestDatabase } from '../../../tests/support/set-up.ts';
 import { warnUnlessDurable } from './connect.ts';
 import { serverSettings } from './embedded/supervisor.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.drop());
+const db = setUpTestDatabase();
 
 async function warningsWith(options: string): Promise<unknown[]> {
   const lines: { level: string; settings?: string[] }[] = [];

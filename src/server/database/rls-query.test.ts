@@ -2,22 +2,17 @@
 import { randomUUID } from 'node:crypto';
 
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
+import { setUpTestDatabase } from '../../../tests/support/set-up.ts';
 
 import { requestConnection } from './roles.ts';
 import { ForeignAnswerError, RlsQuery, type ActingAs } from './rls-query.ts';
 import { valueTypes } from './tables.ts';
 
-let db: TestDatabase;
+const db = setUpTestDatabase();
 let client: pg.Client;
 const types = valueTypes();
-
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.drop());
 
 /** A single connection like the pool's, so all queries share it. */
 beforeEach(async () => {

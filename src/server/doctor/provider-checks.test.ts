@@ -11,9 +11,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startDnsServer, type DnsAnswer } from '../../../simulators/mail-client/dns-server.ts';
 import { createCaptchaApp, captchaSettingsAt } from '../../../simulators/captcha/server.ts';
 import { configOf, lines, run, unreachableUrl, withStub } from '../../../tests/support/commands/doctor-checks.ts';
-import { startTestServer, type TestServer } from '../../../tests/support/start-server.ts';
+import { startTestServer } from '../../../tests/support/start-server.ts';
 import { answer } from '../../../tests/support/stub-server.ts';
 import { freePort } from '../database/embedded/endpoint.ts';
+import { setUpWorld } from '../../../tests/support/set-up.ts';
 import {
   captchaCheck,
   coachCheck,
@@ -24,13 +25,11 @@ import {
   smsCheck,
 } from './provider-checks.ts';
 
-let world: TestServer;
+const world = setUpWorld(() => startTestServer({ sms: 'on' }));
 let unreachable: string;
 beforeAll(async () => {
-  world = await startTestServer({ sms: 'on' });
   unreachable = await unreachableUrl();
 });
-afterAll(() => world.close());
 
 test('mailCheck logs in, sends a mail if asked, and names a server that is away or refuses the mail', async () => {
   const check = (SMTP_URL: string, address: string | null = null) => run(mailCheck(configOf({ SMTP_URL }), address));

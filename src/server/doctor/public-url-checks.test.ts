@@ -5,21 +5,20 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import 'reflect-metadata';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { createProbeAccess } from './doctor-command.ts';
 import { describeOffset } from './check.ts';
 import { publicUrlChecks, type ProbeAccess } from './public-url-checks.ts';
 import { configOf, lines, run, unreachableUrl, withStub } from '../../../tests/support/commands/doctor-checks.ts';
-import { startTestServer, type TestServer } from '../../../tests/support/start-server.ts';
+import { startTestServer } from '../../../tests/support/start-server.ts';
+import { setUpWorld } from '../../../tests/support/set-up.ts';
 import { answer, type StubHandler } from '../../../tests/support/stub-server.ts';
 
-let world: TestServer;
+const world = setUpWorld(startTestServer);
 let unreachable: string;
 beforeAll(async () => {
-  world = await startTestServer();
   unreachable = await unreachableUrl();
 });
-afterAll(() => world.close());
 afterEach(() => vi.restoreAllMocks());
 
 const now = (): Date => new Date();

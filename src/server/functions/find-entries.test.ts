@@ -1,9 +1,9 @@
-import { expect, test, afterAll, beforeAll } from 'vitest';
+import { expect, test, beforeAll } from 'vitest';
 import { FIND_MAX_RESULTS, parseSearchTerms } from '#domain/match-search.ts';
 import type { Database } from '../database/database.ts';
 import { findDays, updateSearchIndex } from './find-entries.ts';
+import { setUpTestDatabase } from '../../../tests/support/set-up.ts';
 import { DAYS, identityOf, PEOPLE, resetFixtures } from '../../../tests/policies/fixtures.ts';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
 
 test('yields to the event loop while it builds snippets', async () => {
   const row = { date: '2026-11-21', changed: false, text: '漢'.repeat(2_700) };
@@ -21,12 +21,10 @@ test('yields to the event loop while it builds snippets', async () => {
 const { id: userId } = PEOPLE.free;
 const date = DAYS.earliestToday;
 
-let db: TestDatabase;
+const db = setUpTestDatabase();
 beforeAll(async () => {
-  db = await createTestDatabase();
   await resetFixtures(db.admin);
 });
-afterAll(() => db.drop());
 
 test('indexes the new log when a day is deleted and recreated between read and write', async () => {
   const insertSql = 'insert into entries (user_id, date, content) values ($1, $2, $3)';

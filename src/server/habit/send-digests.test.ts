@@ -1,20 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createDatabaseClock } from '../../../tests/support/database-clock.ts';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
+import { setUpTestDatabase } from '../../../tests/support/set-up.ts';
 import type { Coach } from '../coach/coach.ts';
 import { createLog } from '../log.ts';
 import type { MailMessage } from '../mail/email-template.ts';
 import { sendDigests } from './send-digests.ts';
 
-let db: TestDatabase;
+const db = setUpTestDatabase();
 let sent: MailMessage[];
 let now: Date;
 let coach: Pick<Coach, 'review'> | null;
 beforeAll(async () => {
-  db = await createTestDatabase();
   await (await createDatabaseClock(db.admin)).set('2026-11-27T12:00:00Z');
 });
-afterAll(() => db.drop());
 beforeEach(async () => {
   sent = [];
   coach = null;

@@ -1,24 +1,22 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { day } from '#domain/day/day.ts';
 import { promptOf } from '#domain/habit/prompts.ts';
 import { createDatabaseClock } from '../../../tests/support/database-clock.ts';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
+import { setUpTestDatabase } from '../../../tests/support/set-up.ts';
 import type { Database } from '../database/database.ts';
 import { createLog } from '../log.ts';
 import type { MailMessage } from '../mail/email-template.ts';
 import { MailDeferred, MailRejected } from '../mail/mailer.ts';
 import { sendReminders, type ReminderDeps } from './send-reminders.ts';
 
-let db: TestDatabase;
+const db = setUpTestDatabase();
 let sent: MailMessage[];
 let deliver: (message: MailMessage) => Promise<void>;
 let now: Date;
 let lines: string[];
 beforeAll(async () => {
-  db = await createTestDatabase();
   await (await createDatabaseClock(db.admin)).set('2026-11-27T12:00:00Z');
 });
-afterAll(() => db.drop());
 beforeEach(async () => {
   sent = [];
   lines = [];

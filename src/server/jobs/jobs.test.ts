@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
+import { beforeEach, expect, test } from 'vitest';
+import { setUpTestDatabase } from '../../../tests/support/set-up.ts';
 import { openDatabase } from '../database/connect.ts';
 import type { AsService, Database } from '../database/database.ts';
 import { createLog } from '../log.ts';
@@ -8,13 +8,9 @@ import type { Job } from './job.ts';
 import { startJobQueue, type JobQueue } from './job-queue.ts';
 import { createJobs, type Jobs } from './jobs.ts';
 
-let db: TestDatabase;
+const db = setUpTestDatabase();
 let lines: string[];
 let toStop: { stop(): Promise<void> }[];
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.drop());
 beforeEach(() => {
   lines = [];
   toStop = [];

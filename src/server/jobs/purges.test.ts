@@ -1,9 +1,9 @@
 /** Tests which rows the purging jobs delete, and that rows in use stay. */
 import { randomUUID } from 'node:crypto';
 
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
+import { setUpTestDatabase } from '../../../tests/support/set-up.ts';
 
 import {
   purgeExpired,
@@ -20,14 +20,12 @@ import type { AsService, Database } from '../database/database.ts';
 const { signal } = new AbortController();
 const now = new Date();
 
-let db: TestDatabase;
+const db = setUpTestDatabase();
 let service: AsService;
 let user = '';
 beforeAll(async () => {
-  db = await createTestDatabase();
   service = db.database.asService('test');
 });
-afterAll(() => db.drop());
 beforeEach(async () => {
   user = randomUUID();
   await db.admin.query('insert into auth.users (id) values ($1)', [user]);

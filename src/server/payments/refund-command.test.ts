@@ -1,18 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { day, type Day } from '#domain/day/day.ts';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
+import { setUpTestDatabase } from '../../../tests/support/set-up.ts';
 import { systemClock } from '#server/clock.ts';
 import { changePlan } from '#server/plans/change-plan.ts';
 import type { Capture } from './paypal/paypal.ts';
 import { createPostgresPaymentStore } from './postgres-payment-store.ts';
 import { refundByOperator } from './refund-payment.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.drop());
+const db = setUpTestDatabase();
 
 /** The command's output when `meanwhile` runs between the purchase and the refund. */
 async function printed(meanwhile: (userId: string) => Promise<unknown>): Promise<string> {

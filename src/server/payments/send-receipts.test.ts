@@ -1,6 +1,6 @@
 /** Tests the mails about payments with a real database and mail server: each mail is sent once and no mail is lost. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { setUpTestDatabase } from '../../../tests/support/set-up.ts';
 import { startMailbox, type Mailbox } from '../../../simulators/mailbox.ts';
 import type { PaymentStatus } from '#domain/payment/payment.ts';
 import { createLog } from '../log.ts';
@@ -8,15 +8,11 @@ import { createMailer, MailDeferred, type Mailer } from '../mail/mailer.ts';
 import { Secret } from '../config/settings-reader.ts';
 import { sendReceipts } from './send-receipts.ts';
 
-let db: TestDatabase;
+const db = setUpTestDatabase();
 let mailbox: Mailbox;
 let mailer: Mailer;
 let lines: string[];
 let aheadMs: number;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.drop());
 
 const log = createLog('debug', { write: (line: string) => void lines.push(line) });
 beforeEach(async () => {

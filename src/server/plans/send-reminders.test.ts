@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
+import { beforeEach, expect, test } from 'vitest';
+import { setUpTestDatabase } from '../../../tests/support/set-up.ts';
 import { addDays, dateLabel, earliestToday, type Day } from '#domain/day/day.ts';
 import { createLog } from '../log.ts';
 import { MailDeferred, MailRejected } from '../mail/mailer.ts';
 import type { MailMessage } from '../mail/email-template.ts';
 import { sendReminders } from './send-reminders.ts';
 
-let db: TestDatabase;
+const db = setUpTestDatabase();
 let sent: MailMessage[];
 let deliver: (message: MailMessage) => Promise<void>;
 let now: Date;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.drop());
 beforeEach(async () => {
   sent = [];
   now = new Date('2026-11-21T12:00:00Z');

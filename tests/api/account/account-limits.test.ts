@@ -2,17 +2,13 @@
  * The rate limits of the deletion of an account and of the archive (docs/specification/api.md 34,
  * docs/specification/accounts.md 12).
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createLog } from '#server/log.ts';
 import { deleteDueAccounts } from '#server/auth/own-account/delete-account.ts';
-import { PASSWORD, newAddress, startAuthWorld, type AuthWorld } from '../auth/fixture.ts';
+import { setUpAuthWorld, PASSWORD, newAddress } from '../auth/fixture.ts';
 
 describe('with rate limits', () => {
-  let limited: AuthWorld;
-  beforeAll(async () => {
-    limited = await startAuthWorld({ AUTH_RATE_LIMITS: 'on', CLIENT_ADDRESS_HEADER: 'X-Real-Ip' });
-  });
-  afterAll(() => limited.close());
+  const limited = setUpAuthWorld({ AUTH_RATE_LIMITS: 'on', CLIENT_ADDRESS_HEADER: 'X-Real-Ip' });
   let lastAddress = 0;
   const newNetwork = () => ({ 'X-Real-Ip': `192.0.2.${(lastAddress += 1)}` });
   const archive = (token: string) =>

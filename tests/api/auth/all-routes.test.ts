@@ -8,16 +8,12 @@ import { join } from 'node:path';
 import { hashSync } from '@node-rs/argon2';
 import fc from 'fast-check';
 import { exportJWK, generateKeyPair } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { unicodeText } from '../../support/fuzz/unicode-text.ts';
 import { fuzzBudget } from '../../support/fuzz-budget.ts';
-import { PASSWORD, newAddress, startAuthWorld, type AuthWorld } from './fixture.ts';
+import { setUpAuthWorld, PASSWORD, newAddress, startAuthWorld } from './fixture.ts';
 
-let world: AuthWorld;
-beforeAll(async () => {
-  world = await startAuthWorld();
-});
-afterAll(() => world.close());
+const world = setUpAuthWorld();
 
 const failing = (version: string | undefined) =>
   fetch(`${world.url}/auth/v1/token?grant_type=password`, {

@@ -4,10 +4,11 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { createClient } from '@supabase/supabase-js';
-import { afterAll, beforeAll, expect, vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import { signServiceToken } from '#server/auth/keys/service-token.ts';
 import { loadSigningKeys } from '#server/auth/keys/signing-keys.ts';
 import { createLog } from '#server/log.ts';
+import { setUpWorld } from '../../support/set-up.ts';
 import { startTestServer, type TestServer } from '../../support/start-server.ts';
 
 export const PASSWORD = 'correct horse';
@@ -137,13 +138,8 @@ export async function startAuthWorld(
   };
 }
 
-/** Call once per file. Starts a world before the first test, which sets the properties, and closes it after the last one. */
-export function setUpAuthWorld(...args: Parameters<typeof startAuthWorld>): AuthWorld {
-  const world = {} as AuthWorld;
-  beforeAll(async () => void Object.assign(world, await startAuthWorld(...args)));
-  afterAll(() => world.close());
-  return world;
-}
+export const setUpAuthWorld = (...args: Parameters<typeof startAuthWorld>): AuthWorld =>
+  setUpWorld(() => startAuthWorld(...args));
 
 /**
  * Sends a request without the last byte of its body, so that the server waits for it. `finish` sends the byte and

@@ -1,12 +1,8 @@
 /** A flood of sign-ins: bounded memory, and an answer that tells clients to retry (docs/operations/overload.md). */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { PASSWORD, startAuthWorld, type AuthWorld } from './fixture.ts';
+import { expect, test } from 'vitest';
+import { setUpAuthWorld, PASSWORD } from './fixture.ts';
 
-let world: AuthWorld;
-beforeAll(async () => {
-  world = await startAuthWorld({}, { passwords: 'real' });
-});
-afterAll(() => world.close());
+const world = setUpAuthWorld({}, { passwords: 'real' });
 
 const MEGABYTE = 1_048_576;
 /** One argon2id computation takes 19 MiB, so 200 at the same time would take 3.8 GB. */

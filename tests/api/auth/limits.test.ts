@@ -2,14 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLog } from '#server/log.ts';
 import { serve } from '#server/serve.ts';
-import { PASSWORD, tokenHashIn, newAddress, startAuthWorld, type AuthWorld } from './fixture.ts';
+import { setUpAuthWorld, PASSWORD, tokenHashIn, newAddress } from './fixture.ts';
 
-let world: AuthWorld;
+const world = setUpAuthWorld({ AUTH_RATE_LIMITS: 'on', CLIENT_ADDRESS_HEADER: 'X-Real-Ip' });
 let lastAddress = 0;
-beforeAll(async () => {
-  world = await startAuthWorld({ AUTH_RATE_LIMITS: 'on', CLIENT_ADDRESS_HEADER: 'X-Real-Ip' });
-});
-afterAll(() => world.close());
 
 /** A client address in a network that no other test uses. */
 const newNetwork = () => ({ 'X-Real-Ip': `192.0.2.${(lastAddress += 1)}` });

@@ -2,14 +2,10 @@
  * Tests that an answer, its headers and its time do not tell a caller whether an address or a number has an account
  * (docs/specification/accounts.md 2, 3, 6 and 8). Each row probes an unknown, a confirmed and an unconfirmed address.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PASSWORD, newAddress, newNumber, startAuthWorld, type AuthWorld } from './fixture.ts';
+import { describe, expect, test } from 'vitest';
+import { setUpAuthWorld, PASSWORD, newAddress, newNumber } from './fixture.ts';
 
-let world: AuthWorld;
-beforeAll(async () => {
-  world = await startAuthWorld({ AUTH_AUTOCONFIRM: 'off' }, { sms: 'on', passwords: 'real' });
-});
-afterAll(() => world.close());
+const world = setUpAuthWorld({ AUTH_AUTOCONFIRM: 'off' }, { sms: 'on', passwords: 'real' });
 
 const STATES = ['unknown', 'confirmed', 'unconfirmed'] as const;
 type State = (typeof STATES)[number];

@@ -1,14 +1,10 @@
 /** Renewing a session: rotation, concurrent tabs, lost responses and stolen tokens (docs/specification/api.md 10). */
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { fuzzBudget } from '../../support/fuzz-budget.ts';
-import { newAddress, PASSWORD, SESSION_FIELDS, startAuthWorld, type AuthWorld } from './fixture.ts';
+import { setUpAuthWorld, newAddress, PASSWORD, SESSION_FIELDS } from './fixture.ts';
 
-let world: AuthWorld;
-beforeAll(async () => {
-  world = await startAuthWorld();
-});
-afterAll(() => world.close());
+const world = setUpAuthWorld();
 
 const HOUR = 3_600_000;
 

@@ -3,16 +3,12 @@
  * deletions, compared with a model of the sessions (docs/specification/api.md 10, 11, 12, 31 and 34).
  */
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { fuzzBudget } from '../../support/fuzz-budget.ts';
 import { totpCode } from '../../support/totp-code.ts';
-import { PASSWORD, startAuthWorld, type AuthWorld, type WireBody } from './fixture.ts';
+import { setUpAuthWorld, PASSWORD, type WireBody } from './fixture.ts';
 
-let world: AuthWorld;
-beforeAll(async () => {
-  world = await startAuthWorld();
-});
-afterAll(() => world.close());
+const world = setUpAuthWorld();
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;

@@ -1,13 +1,9 @@
 /** Signing up, in and out, with the real client and with raw requests (docs/specification/api.md 8, 9, 11 and 12). */
 import { decodeJwt } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PASSWORD, SESSION_FIELDS, newAddress, startAuthWorld, type AuthWorld, type WireBody } from './fixture.ts';
+import { describe, expect, test } from 'vitest';
+import { setUpAuthWorld, PASSWORD, SESSION_FIELDS, newAddress, type WireBody } from './fixture.ts';
 
-let world: AuthWorld;
-beforeAll(async () => {
-  world = await startAuthWorld({}, { passwords: 'real' });
-});
-afterAll(() => world.close());
+const world = setUpAuthWorld({}, { passwords: 'real' });
 
 describe('signing up with autoconfirm', () => {
   test('starts a session and returns the user', async () => {

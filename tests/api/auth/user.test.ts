@@ -1,18 +1,14 @@
 /** The signed-in user's account and the authentication of protected routes (docs/specification/api.md 5 and 12). */
 import { createHmac, createPublicKey } from 'node:crypto';
 import { SignJWT, generateKeyPair, importJWK, type JWTPayload } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { keySource, readKeys } from '#server/auth/keys/key-file.ts';
 import { blockRequest, endSessionsOf } from './block-request.ts';
-import { PASSWORD, newAddress, openRequest, startAuthWorld, type AuthWorld } from './fixture.ts';
+import { setUpAuthWorld, PASSWORD, newAddress, openRequest } from './fixture.ts';
 
 const HOUR = 3_600_000;
 
-let world: AuthWorld;
-beforeAll(async () => {
-  world = await startAuthWorld();
-});
-afterAll(() => world.close());
+const world = setUpAuthWorld();
 
 const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 const claimsIn = (token: string): JWTPayload => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());

@@ -1,25 +1,22 @@
 /** Refusals of the coach. The database decides them before anything is sent to the provider. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { AI_MESSAGES, dailyLimitText } from '#domain/coach/coach.ts';
 import { addDays, earliestCurrentDay, earliestToday, latestToday } from '#domain/day/day.ts';
 import { QUICK_ENTRIES } from '#domain/log/quick-entries.ts';
 import { firstDayOf } from '#domain/plan/review-period.ts';
-import { GOOD_DAY, startCoachWorld, type CoachWorld } from './fixture.ts';
+import { setUpWorld } from '../../support/set-up.ts';
+import { GOOD_DAY, startCoachWorld } from './fixture.ts';
 import { daysAgo, signUp, today, type Person } from '../data/fixture.ts';
 
 const DATE = { date: today() };
 const WEEK = { period: '7-day', from: firstDayOf('7-day', today()), to: today() };
 
-let world: CoachWorld;
+const world = setUpWorld(() => startCoachWorld({ AI_DAILY_LIMIT: '3' }));
 let person: Person;
-beforeAll(async () => {
-  world = await startCoachWorld({ AI_DAILY_LIMIT: '3' });
-});
 beforeEach(async () => {
   world.model.reset();
   person = await world.createCloser();
 });
-afterAll(() => world.close());
 
 const profile = (set: string) =>
   world.server.admin.query(`update public.profiles set ${set} where id = $1`, [person.id]);

@@ -2,9 +2,10 @@
  * A log is deleted, or consent, plan or session end while an analysis runs: no further request is sent, no result is
  * stored on the wrong log, and output that the user received counts as a plan use.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { firstDayOf } from '#domain/plan/review-period.ts';
-import { GOOD_DAY, startCoachWorld, type CoachWorld } from './fixture.ts';
+import { setUpWorld } from '../../support/set-up.ts';
+import { GOOD_DAY, startCoachWorld } from './fixture.ts';
 import { today, type Person } from '../data/fixture.ts';
 
 const DATE = { date: today() };
@@ -12,17 +13,13 @@ const WEEK = { period: '7-day', from: firstDayOf('7-day', today()), to: today() 
 /** Holds the stream after the whole text and before its end. */
 const HOLD_AT_END = { hold: 'after', after: 1_000 } as const;
 
-let world: CoachWorld;
+const world = setUpWorld(startCoachWorld);
 let closer: Person;
-beforeAll(async () => {
-  world = await startCoachWorld();
-});
 beforeEach(async () => {
   world.model.reset();
   closer = await world.createCloser();
   await world.writeLog(closer, today(), GOOD_DAY);
 });
-afterAll(() => world.close());
 
 const sql = (text: string) => world.server.admin.query(text, [closer.id]);
 const DELETE_ENTRY = 'delete from public.entries where user_id = $1';

@@ -1,30 +1,27 @@
 /** Cost of many coach requests for other users: statements, result sizes and queueing. */
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createCoach } from '#server/coach/coach.ts';
 import { PROMPT_LIMITS } from '#server/coach/prompts.ts';
 import type { Statements } from '#server/database/database.ts';
 import { createLimiters } from '#server/load/limiters.ts';
 import { createRequestContext, runInRequestContext } from '#server/load/request-context.ts';
 import { firstDayOf } from '#domain/plan/review-period.ts';
-import { GOOD_DAY, openStream, startCoachWorld, type CoachWorld } from './fixture.ts';
+import { setUpWorld } from '../../support/set-up.ts';
+import { GOOD_DAY, openStream, startCoachWorld } from './fixture.ts';
 import { daysAgo, signUp, today, type Person } from '../data/fixture.ts';
 
 const DATE = { date: today() };
 const MONTH = { period: '30-day', from: firstDayOf('30-day', today()), to: today() };
 const FULL_DAY = ['слово '.repeat(20_000)];
 
-let world: CoachWorld;
+const world = setUpWorld(() => startCoachWorld({ AI_DAILY_LIMIT: '2' }));
 let closer: Person;
-beforeAll(async () => {
-  world = await startCoachWorld({ AI_DAILY_LIMIT: '2' });
-});
 beforeEach(async () => {
   world.model.reset();
   closer = await world.createCloser();
 });
 afterEach(() => vi.restoreAllMocks());
-afterAll(() => world.close());
 
 type SentStatement = { text: string; rows: readonly unknown[] };
 

@@ -1,10 +1,11 @@
 /** Reviews of a quarter and a year: the coach summarizes the months first, and keeps each summary. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { dailyLimitText, type ReviewResult } from '#domain/coach/coach.ts';
 import { splitReview } from '#domain/coach/win-bullets.ts';
 import { addDays, day, type Day } from '#domain/day/day.ts';
 import { monthsOfRange, rangeOf } from '#domain/plan/review-period.ts';
-import { GOOD_DAY, startCoachWorld, type CoachResponse, type CoachWorld } from './fixture.ts';
+import { setUpWorld } from '../../support/set-up.ts';
+import { GOOD_DAY, startCoachWorld, type CoachResponse } from './fixture.ts';
 import { today, type Person } from '../data/fixture.ts';
 
 const RANGE = rangeOf('year', today(), 1);
@@ -13,18 +14,14 @@ const MONTHS = monthsOfRange(RANGE);
 /** A day of the month with this index. */
 const inMonth = (index: number, date = 9): Day => addDays(MONTHS[index]!.from, date);
 
-let world: CoachWorld;
+const world = setUpWorld(() => startCoachWorld({ AI_DAILY_LIMIT: '10' }));
 let closer: Person;
-beforeAll(async () => {
-  world = await startCoachWorld({ AI_DAILY_LIMIT: '10' });
-});
 beforeEach(async () => {
   world.model.reset();
   closer = await world.createCloser();
   for (const index of [0, 4, 11]) await world.writeLog(closer, inMonth(index), GOOD_DAY);
   await world.writeLog(closer, addDays(RANGE.from, -1), GOOD_DAY);
 });
-afterAll(() => world.close());
 
 const progressOf = ({ events }: CoachResponse<ReviewResult>) =>
   events.flatMap((event) => (event.event === 'progress' ? [event.data] : []));

@@ -1,18 +1,17 @@
 /** Consent is given to one AI provider: a change of provider resets the consent of all users. */
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { resetConsentOnProviderChange } from '#server/coach/coach-store.ts';
-import { GOOD_DAY, startCoachWorld, type CoachWorld } from './fixture.ts';
+import { setUpWorld } from '../../support/set-up.ts';
+import { GOOD_DAY, startCoachWorld } from './fixture.ts';
 import { today } from '../data/fixture.ts';
 
 const DATE = { date: today() };
 
-let world: CoachWorld;
+const world = setUpWorld(startCoachWorld);
 beforeAll(async () => {
-  world = await startCoachWorld();
   await world.writeLog(world.cleo, today(), GOOD_DAY);
 });
-afterAll(() => world.close());
 
 const lines: string[] = [];
 const startWithProvider = (provider: string) =>

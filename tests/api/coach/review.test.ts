@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { Day } from '#domain/day/day.ts';
 import { firstDayOf, type ReviewPeriod } from '#domain/plan/review-period.ts';
 import { splitReview } from '#domain/coach/win-bullets.ts';
-import { GOOD_DAY, PROVIDERS, startCoachWorld, type CoachWorld } from './fixture.ts';
+import { setUpWorld } from '../../support/set-up.ts';
+import { GOOD_DAY, PROVIDERS, startCoachWorld } from './fixture.ts';
 import { daysAgo, today, type Person } from '../data/fixture.ts';
 
 const review = (period: ReviewPeriod, to: Day = today()) => ({ period, from: firstDayOf(period, to), to });
 
 describe.each(PROVIDERS)('%s', (provider) => {
-  let world: CoachWorld;
+  const world = setUpWorld(() => startCoachWorld({}, provider));
   let closer: Person;
-  beforeAll(async () => {
-    world = await startCoachWorld({}, provider);
-  });
   beforeEach(async () => {
     world.model.reset();
     closer = await world.createCloser();
@@ -22,7 +20,6 @@ describe.each(PROVIDERS)('%s', (provider) => {
       [closer.id, today(), daysAgo(2)],
     );
   });
-  afterAll(() => world.close());
 
   test('analyses exactly the days of the period', async () => {
     const week = await world.review(closer, review('7-day'));

@@ -1,17 +1,14 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { addDays, dayLabel } from '#domain/day/day.ts';
 import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
 import type { AsUser } from '#server/database/database.ts';
-import { daysAgo, startDataWorld, today, type WireResponse, type DataWorld, type Person } from './fixture.ts';
+import { setUpWorld } from '../../support/set-up.ts';
+import { daysAgo, startDataWorld, today, type WireResponse, type Person } from './fixture.ts';
 
-let world: DataWorld;
+const world = setUpWorld(startDataWorld);
 
-beforeAll(async () => {
-  world = await startDataWorld();
-});
 beforeEach(() => world.server.admin.query('delete from public.entries'));
 afterEach(() => expect(world.errorsLogged.splice(0)).toEqual([]));
-afterAll(() => world.close());
 
 describe('record-export', () => {
   const PATH = '/functions/v1/record-export';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { entryText } from '#domain/log/entry-text.ts';
 import { completeTag, countTags, listTags, MAX_TAGS_SHOWN, typedTag } from '#domain/log/tags.ts';
 import {
@@ -11,16 +11,13 @@ import {
 } from '#domain/match-search.ts';
 import { unicodeText } from '../../support/fuzz/unicode-text.ts';
 import { fuzzBudget } from '../../support/fuzz-budget.ts';
-import { daysAgo, startDataWorld, today, type DataWorld, type Person } from './fixture.ts';
+import { setUpWorld } from '../../support/set-up.ts';
+import { daysAgo, startDataWorld, today, type Person } from './fixture.ts';
 
-let world: DataWorld;
+const world = setUpWorld(startDataWorld);
 
-beforeAll(async () => {
-  world = await startDataWorld();
-});
 beforeEach(() => world.server.admin.query('delete from public.entries'));
 afterEach(() => expect(world.errorsLogged.splice(0)).toEqual([]));
-afterAll(() => world.close());
 
 const PATH = '/functions/v1/find-entries';
 

@@ -1,13 +1,11 @@
 /** An import on every plan, with days that the plan does not open, and the undo of a whole import. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { dayLabel } from '#domain/day/day.ts';
-import { daysAgo, startDataWorld, type DataWorld, type Person } from './fixture.ts';
+import { setUpWorld } from '../../support/set-up.ts';
+import { daysAgo, startDataWorld, type Person } from './fixture.ts';
 
-let world: DataWorld;
-beforeAll(async () => {
-  world = await startDataWorld();
-});
+const world = setUpWorld(startDataWorld);
 beforeEach(async () => {
   for (const table of ['entries', 'entry_versions', 'import_days'])
     await world.server.admin.query(`delete from public.${table}`);
@@ -16,7 +14,6 @@ beforeEach(async () => {
   ]);
 });
 afterEach(() => expect(world.errorsLogged.splice(0)).toEqual([]));
-afterAll(() => world.close());
 
 const OPEN = daysAgo(1);
 const LOCKED = daysAgo(400);

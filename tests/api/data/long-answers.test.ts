@@ -1,14 +1,11 @@
 /** Answers that are made of many long logs hold up no other request for long. */
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startDataWorld, type DataWorld } from './fixture.ts';
+import { beforeEach, expect, test } from 'vitest';
+import { setUpWorld } from '../../support/set-up.ts';
+import { startDataWorld } from './fixture.ts';
 
-let world: DataWorld;
-beforeAll(async () => {
-  world = await startDataWorld();
-});
+const world = setUpWorld(startDataWorld);
 beforeEach(() => world.server.admin.query('delete from public.entries'));
-afterAll(() => world.close());
 
 const fill = (unit: string, length: number): string => unit.repeat(Math.floor(length / unit.length));
 

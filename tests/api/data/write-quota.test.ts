@@ -1,21 +1,20 @@
 /** The bytes that a user may write in a minute and store in all. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { ENTRY_MAX_BYTES, STORED_MAX_BYTES } from '#domain/log/entry.ts';
 import { createWriteQuota, MAX_WRITTEN_BYTES_PER_MINUTE } from '#server/data/write-quota.ts';
 import { createLimiters } from '#server/load/limiters.ts';
-import { startTestServer, type TestServer } from '../../support/start-server.ts';
+import { startTestServer } from '../../support/start-server.ts';
+import { setUpWorld } from '../../support/set-up.ts';
 import { daysAgo, request, signUp, today, type Person } from './fixture.ts';
 
 const MEBIBYTE = 1024 * 1024;
-let server: TestServer;
+const server = setUpWorld(() => startTestServer({ settings: { AUTH_RATE_LIMITS: 'on' } }));
 let ana: Person;
 let ben: Person;
 beforeAll(async () => {
-  server = await startTestServer({ settings: { AUTH_RATE_LIMITS: 'on' } });
   [ana, ben] = [await signUp(server, 'ana'), await signUp(server, 'ben')];
 });
-afterAll(() => server.close());
 
 const day = `/rest/v1/entries?date=eq.${today()}`;
 const write = (person: Person, content = '<p>words</p>') =>

@@ -1,15 +1,12 @@
 /** The days, tags and names of a year: a plan that does not open a day gives its date alone. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { YearAnswer } from '#domain/year.ts';
-import { daysAgo, startDataWorld, today, type DataWorld, type Person } from './fixture.ts';
+import { setUpWorld } from '../../support/set-up.ts';
+import { daysAgo, startDataWorld, today, type Person } from './fixture.ts';
 
-let world: DataWorld;
-beforeAll(async () => {
-  world = await startDataWorld();
-});
+const world = setUpWorld(startDataWorld);
 beforeEach(() => world.server.admin.query('delete from public.entries'));
 afterEach(() => expect(world.errorsLogged.splice(0)).toEqual([]));
-afterAll(() => world.close());
 
 const PATH = '/functions/v1/year-summary';
 

@@ -1,19 +1,16 @@
 /** Read-only links over HTTP (docs/specification/wins.md 2): what they show, and what no attempt gets out of them. */
 import { randomBytes } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { LINK_MESSAGES, MAX_LINKS, type LinkAnswer } from '#domain/documents/document-links.ts';
 import { formatContent, type DocumentLine } from '#domain/documents/wins-document.ts';
 import { day } from '#domain/day/day.ts';
 import { startTestServer } from '../../support/start-server.ts';
-import { request, signUp, startDataWorld, type DataWorld, type Person, type WireResponse } from '../data/fixture.ts';
+import { setUpWorld } from '../../support/set-up.ts';
+import { request, signUp, startDataWorld, type Person, type WireResponse } from '../data/fixture.ts';
 
-let world: DataWorld;
-beforeAll(async () => {
-  world = await startDataWorld();
-});
+const world = setUpWorld(startDataWorld);
 beforeEach(() => world.server.admin.query('delete from public.documents; delete from public.reviews'));
 afterEach(() => expect(world.errorsLogged.splice(0)).toEqual([]));
-afterAll(() => world.close());
 
 const ATTACK = '<script>alert(1)</script><img src=x onerror=alert(1)> "\'&';
 const LINES: DocumentLine[] = [

@@ -3,19 +3,19 @@ import { createHmac, createSign, generateKeyPairSync, type KeyObject } from 'nod
 import 'reflect-metadata';
 import * as x509 from '@peculiar/x509';
 import type { Hono } from 'hono';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readConfig } from '#server/config/config.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import type { InboundMail, Outcome } from '#server/inbound/receive-reply.ts';
 import { inboundRoutes } from '#server/inbound/webhooks.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
+import { setUpTestDatabase } from '../../support/set-up.ts';
 
 const KEY = 'mailgun-webhook-signing-key';
 const TOPIC = 'arn:aws:sns:eu-west-1:123456789012:inbound';
 const CERTIFICATE = `https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-${'0'.repeat(32)}.pem`;
 const RAW = 'From: ana@example.com\r\n\r\nOne';
 
-let database: TestDatabase;
+const database = setUpTestDatabase();
 let amazon: { key: KeyObject; pem: string };
 let received: InboundMail[];
 let fetched: string[];
@@ -25,7 +25,6 @@ let outcome: Outcome;
 let app: Hono<AppEnv>;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
   const keys = await crypto.subtle.generateKey(
     { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256', publicExponent: new Uint8Array([1, 0, 1]), modulusLength: 2048 },
     true,
@@ -35,7 +34,6 @@ beforeAll(async () => {
   const { KeyObject: Keys } = await import('node:crypto');
   amazon = { key: Keys.from(keys.privateKey), pem: certificate.toString('pem') };
 });
-afterAll(() => database.drop());
 beforeEach(() => {
   received = [];
   fetched = [];

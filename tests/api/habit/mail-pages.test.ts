@@ -1,22 +1,23 @@
 /** The reminder that is sent at once, and the pages behind the links of a mail (docs/specification/habit.md 3). */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startTestServer, type TestServer } from '../../support/start-server.ts';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startTestServer } from '../../support/start-server.ts';
+import { setUpWorld } from '../../support/set-up.ts';
 import { signUp, type Person } from '../data/fixture.ts';
 
-let server: TestServer;
+const server = setUpWorld(() =>
+  startTestServer({
+    settings: { AUTH_RATE_LIMITS: 'off' },
+    logTo: { write: (line) => void lines.push(line) },
+  }),
+);
 let ana: Person;
 let ben: Person;
 const lines: string[] = [];
 beforeAll(async () => {
-  server = await startTestServer({
-    settings: { AUTH_RATE_LIMITS: 'off' },
-    logTo: { write: (line) => void lines.push(line) },
-  });
   ana = await signUp(server, 'ana');
   ben = await signUp(server, 'ben');
   await server.admin.query('update auth.users set email_confirmed_at = now()');
 });
-afterAll(() => server.close());
 beforeEach(async () => {
   await server.admin.query(
     'delete from entries; delete from entry_versions; delete from preferences; delete from mail_tokens',

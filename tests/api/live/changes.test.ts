@@ -1,5 +1,5 @@
 /** Tests `GET /functions/v1/changes`: a signed-in user learns which of their own days changed, on every server. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Day } from '#domain/day/day.ts';
 import { LISTENER_NAME } from '#server/database/changes/change-listener.ts';
 import { openDatabase } from '#server/database/connect.ts';
@@ -9,17 +9,17 @@ import { createLog } from '#server/log.ts';
 import { serve } from '#server/serve.ts';
 import { Secret } from '#server/config/settings-reader.ts';
 import { readChanges, type ChangesReader, type ReceivedEvent } from '../../support/read-changes.ts';
-import { daysAgo, signUp, startDataWorld, type DataWorld, type Person } from '../data/fixture.ts';
+import { setUpWorld } from '../../support/set-up.ts';
+import { daysAgo, signUp, startDataWorld, type Person } from '../data/fixture.ts';
 
 const PATH = '/functions/v1/changes';
 const TEXT = '<p>private text</p>';
 
-let world: DataWorld;
+const world = setUpWorld(startDataWorld);
 const readers: ChangesReader[] = [];
 let names = 0;
 
 beforeAll(async () => {
-  world = await startDataWorld();
   // The server begins to listen for changes after its start, and then sends `resync` to every stream. Either event of
   // this stream shows that it listens.
   const person = await newPerson();
@@ -28,7 +28,6 @@ beforeAll(async () => {
   await reader.next();
   reader.close();
 });
-afterAll(() => world.close());
 afterEach(() => {
   for (const reader of readers.splice(0)) reader.close();
 });

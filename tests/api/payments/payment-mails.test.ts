@@ -1,16 +1,15 @@
 /** The server with its jobs mails buyers about their payment within seconds, whichever path finds the result. */
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startTestServer, type TestServer } from '../../support/start-server.ts';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { startTestServer } from '../../support/start-server.ts';
+import { setUpWorld } from '../../support/set-up.ts';
 import { signUp, type Person } from '../data/fixture.ts';
 
-let server: TestServer;
+const server = setUpWorld(() => startTestServer({ jobs: 'on', logTo: { write: (line) => void lines.push(line) } }));
 const lines: string[] = [];
 beforeAll(async () => {
-  server = await startTestServer({ jobs: 'on', logTo: { write: (line) => void lines.push(line) } });
   // Both jobs run once at the start. Later runs within the test are those that the server requests after a payment.
   await vi.waitUntil(() => jobsDone('send-receipts') > 0 && jobsDone('reconcile-payments') > 0, { timeout: 30_000 });
 });
-afterAll(() => server.close());
 
 const jobsDone = (name: string): number =>
   lines.filter((line) => line.includes(`"job":"${name}"`) && line.includes('job done')).length;

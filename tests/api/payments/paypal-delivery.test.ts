@@ -1,16 +1,15 @@
 /** The simulator delivers webhooks to the whole server over HTTP. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startTestServer, type TestServer } from '../../support/start-server.ts';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { startTestServer } from '../../support/start-server.ts';
+import { setUpWorld } from '../../support/set-up.ts';
 import { signUp, type Person } from '../data/fixture.ts';
 
-let server: TestServer;
+const server = setUpWorld(() => startTestServer({ logTo: { write: (line) => void lines.push(line) } }));
 let ana: Person;
 const lines: string[] = [];
 beforeAll(async () => {
-  server = await startTestServer({ logTo: { write: (line) => void lines.push(line) } });
   ana = await signUp(server, 'ana');
 });
-afterAll(() => server.close());
 beforeEach(async () => {
   await server.admin.query('delete from payment_events');
   server.paypal.webhooks.clear();

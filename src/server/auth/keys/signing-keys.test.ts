@@ -3,18 +3,14 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createLog } from '#server/log.ts';
-import { createTestDatabase, type TestDatabase } from '../../../../tests/support/test-database.ts';
+import { setUpTestDatabase } from '../../../../tests/support/set-up.ts';
 import { parseKeyFile, writeKeyFile, databaseKeySource, keySource, readKeys } from './key-file.ts';
 import { replaceKeyFile, replaceStoredKeys, rotateKeys } from '../../admin/server-commands.ts';
 import { loadSigningKeys, type SigningKeys } from './signing-keys.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.drop());
+const db = setUpTestDatabase();
 
 let dataDir: string;
 let lines: string[];

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createLog } from '#server/log.ts';
-import { createTestDatabase, type TestDatabase } from '../../../../tests/support/test-database.ts';
+import { setUpTestDatabase } from '../../../../tests/support/set-up.ts';
 import { requestConnection } from '../roles.ts';
 import { LISTENER_NAME, listenToChanges } from './change-listener.ts';
 
@@ -93,11 +93,7 @@ describe('with a stubbed connection', () => {
 });
 
 describe('with a database', () => {
-  let db: TestDatabase;
-  beforeAll(async () => {
-    db = await createTestDatabase();
-  });
-  afterAll(() => db.drop());
+  const db = setUpTestDatabase();
 
   test('reports a gap if another server is killed', async () => {
     const connections: pg.Client[] = [];

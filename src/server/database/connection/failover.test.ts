@@ -1,8 +1,8 @@
 /** Tests how the pool follows the server that accepts writes. tests/cluster does the same with a real cluster. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { startDatabaseNode, type DatabaseNode } from '../../../../tests/support/servers/database-node.ts';
-import { createTestDatabase, type TestDatabase } from '../../../../tests/support/test-database.ts';
+import { setUpTestDatabase } from '../../../../tests/support/set-up.ts';
 
 import { Secret } from '#server/config/settings-reader.ts';
 import { createLog } from '#server/log.ts';
@@ -17,13 +17,9 @@ import { createRequestPool, type RequestPool } from './request-pool.ts';
 /** The product's promise: a request succeeds within this time after another server has begun to accept writes. */
 const FOUND_WITHIN_MS = 2_000;
 
-let db: TestDatabase;
+const db = setUpTestDatabase();
 let nodes: [DatabaseNode, DatabaseNode];
 const cleanUp: (() => Promise<unknown>)[] = [];
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.drop());
 beforeEach(async () => {
   nodes = [await startDatabaseNode(db.url), await startDatabaseNode(db.url, true)];
 });

@@ -2,10 +2,11 @@
 import { randomUUID } from 'node:crypto';
 
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 
 import { startStubPooler, type StubPooler } from '../../../../tests/support/servers/stub-pooler.ts';
-import { createTestDatabase, type TestDatabase } from '../../../../tests/support/test-database.ts';
+import { setUpTestDatabase } from '../../../../tests/support/set-up.ts';
+import { createTestDatabase } from '../../../../tests/support/test-database.ts';
 
 import { Secret } from '#server/config/settings-reader.ts';
 import { createLog } from '#server/log.ts';
@@ -15,11 +16,7 @@ import type { Database } from '../database.ts';
 import { requestConnection } from '../roles.ts';
 import { keepsSessionOfPipeline } from './inspect-pooler.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.drop());
+const db = setUpTestDatabase();
 
 const cleanUp: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

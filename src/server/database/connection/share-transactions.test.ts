@@ -3,20 +3,16 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 
 import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
-import { createTestDatabase, type TestDatabase } from '../../../../tests/support/test-database.ts';
+import { setUpTestDatabase } from '../../../../tests/support/set-up.ts';
 import type { Identity } from '../database.ts';
 import { ForeignAnswerError, RlsQuery } from '../rls-query.ts';
 import { MAX_WRITES } from './share-transactions.ts';
 
-let db: TestDatabase;
+const db = setUpTestDatabase({ isDirect: true });
 let users: string[];
-beforeAll(async () => {
-  db = await createTestDatabase({ isDirect: true });
-});
-afterAll(() => db.drop());
 
 const identity = (sub: string): Identity => ({
   role: 'authenticated',

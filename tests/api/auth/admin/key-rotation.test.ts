@@ -1,15 +1,11 @@
 /** Tests that a running server follows a rotation of its signing key, and that no user is signed out. */
 import { decodeProtectedHeader } from 'jose';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { writeKeyFile, databaseKeySource, readKeys } from '#server/auth/keys/key-file.ts';
 import { replaceStoredKeys, rotateKeys } from '#server/admin/server-commands.ts';
-import { PASSWORD, tokenHashIn, startAuthWorld, type AuthWorld } from '../fixture.ts';
+import { setUpAuthWorld, PASSWORD, tokenHashIn } from '../fixture.ts';
 
-let world: AuthWorld;
-beforeAll(async () => {
-  world = await startAuthWorld();
-});
-afterAll(() => world.close());
+const world = setUpAuthWorld();
 
 /** Rotates the key, and advances the clock past the time after which the server reads the keys again. */
 async function rotateKey(endsNow = false): Promise<void> {

@@ -1,12 +1,11 @@
 /** Links that an administrator generates, and invitations (docs/specification/api.md 33). */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { PASSWORD, tokenHashIn, newAddress, startAuthWorld, type AuthWorld } from '../fixture.ts';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { setUpAuthWorld, PASSWORD, tokenHashIn, newAddress, type AuthWorld } from '../fixture.ts';
 
-let world: AuthWorld;
+const world = setUpAuthWorld({ AUTH_REDIRECT_URLS: 'https://app.example.com/**' });
 let admin: Awaited<ReturnType<AuthWorld['adminClient']>>['auth']['admin'];
 let token: string;
 beforeAll(async () => {
-  world = await startAuthWorld({ AUTH_REDIRECT_URLS: 'https://app.example.com/**' });
   token = await world.serviceToken();
 });
 // Each test gets a new token, because some tests advance the clock beyond the life of a token.
@@ -14,7 +13,6 @@ beforeEach(async () => {
   token = await world.serviceToken();
   ({ admin } = (await world.adminClient()).auth);
 });
-afterAll(() => world.close());
 
 type LinkType = 'signup' | 'invite' | 'magiclink' | 'recovery' | 'email_change_current' | 'email_change_new';
 

@@ -1,13 +1,9 @@
 /** The operator's commands `user:*` and `mail:test`, run in this process against a server's database and mailbox. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { runAdminCommand } from '#server/admin.ts';
-import { PASSWORD, tokenHashIn, newAddress, startAuthWorld, type AuthWorld } from '../fixture.ts';
+import { setUpAuthWorld, PASSWORD, tokenHashIn, newAddress } from '../fixture.ts';
 
-let world: AuthWorld;
-beforeAll(async () => {
-  world = await startAuthWorld();
-});
-afterAll(() => world.close());
+const world = setUpAuthWorld();
 
 const admin = (...args: string[]): Promise<string> =>
   runAdminCommand(args, {

@@ -1,19 +1,17 @@
 /** The admin routes of a user's second factors and passkeys (docs/specification/api.md 33). */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createClient } from '@supabase/supabase-js';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startAuthWorld, type AuthWorld } from '../fixture.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { setUpAuthWorld } from '../fixture.ts';
 
-let world: AuthWorld;
+const world = setUpAuthWorld();
 let token: string;
 let admin: ReturnType<typeof createClient>['auth']['admin'];
 beforeAll(async () => {
-  world = await startAuthWorld();
   token = await world.serviceToken();
   const auth = { persistSession: false, autoRefreshToken: false, experimental: { passkey: true } };
   ({ admin } = createClient(world.url, token, { auth }).auth);
 });
-afterAll(() => world.close());
 
 const request = (method: string, path: string) => world.request(method, path, { token });
 

@@ -1,23 +1,21 @@
 /** The admin routes, driven by the real client's `auth.admin` with a service token. */
 import { randomUUID } from 'node:crypto';
 import { SignJWT, decodeJwt, importJWK } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createAccessTokens } from '#server/auth/keys/access-tokens.ts';
 import { keySource, readKeys } from '#server/auth/keys/key-file.ts';
 import { loadSigningKeys } from '#server/auth/keys/signing-keys.ts';
 import { createLog } from '#server/log.ts';
 import { waitUntilBlocked } from '../block-request.ts';
-import { PASSWORD, tokenHashIn, newAddress, startAuthWorld, type AuthWorld } from '../fixture.ts';
+import { setUpAuthWorld, PASSWORD, tokenHashIn, newAddress, type AuthWorld } from '../fixture.ts';
 
-let world: AuthWorld;
+const world = setUpAuthWorld();
 let admin: Awaited<ReturnType<AuthWorld['adminClient']>>['auth']['admin'];
 let token: string;
 beforeAll(async () => {
-  world = await startAuthWorld();
   token = await world.serviceToken();
   ({ admin } = (await world.adminClient()).auth);
 });
-afterAll(() => world.close());
 
 const NO_KEY_FILE = { signingKeyFile: null };
 

@@ -2,17 +2,13 @@
  * Budgets of second factors and recovery codes, by network address and by factor (docs/specification/limits.md 2), and
  * the network that may answer a challenge. A request of this file without `ip` comes from a new address.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { fuzzBudget } from '../../../support/fuzz-budget.ts';
 import { totpCode } from '../../../support/totp-code.ts';
-import { PASSWORD, tokenHashIn, newAddress, startAuthWorld, type AuthWorld, type WireBody } from '../fixture.ts';
+import { setUpAuthWorld, PASSWORD, tokenHashIn, newAddress, type WireBody } from '../fixture.ts';
 
-let world: AuthWorld;
+const world = setUpAuthWorld({ AUTH_RATE_LIMITS: 'on', CLIENT_ADDRESS_HEADER: 'X-Real-Ip' });
 let lastAddress = 0;
-beforeAll(async () => {
-  world = await startAuthWorld({ AUTH_RATE_LIMITS: 'on', CLIENT_ADDRESS_HEADER: 'X-Real-Ip' });
-});
-afterAll(() => world.close());
 
 const MINUTE = 60_000;
 

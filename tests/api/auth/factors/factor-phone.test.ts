@@ -1,12 +1,8 @@
 /** Phone numbers as second factors (docs/specification/api.md 31). */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { PASSWORD, newAddress, newNumber, startAuthWorld, type AuthWorld, type WireBody } from '../fixture.ts';
+import { expect, test } from 'vitest';
+import { setUpAuthWorld, PASSWORD, newAddress, newNumber, type WireBody } from '../fixture.ts';
 
-let world: AuthWorld;
-beforeAll(async () => {
-  world = await startAuthWorld({ AUTH_RATE_LIMITS: 'on', SMS_COUNTRIES: '+49,+1' }, { sms: 'on' });
-});
-afterAll(() => world.close());
+const world = setUpAuthWorld({ AUTH_RATE_LIMITS: 'on', SMS_COUNTRIES: '+49,+1' }, { sms: 'on' });
 
 const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());
 const post = (path: string, token: string, body: unknown = {}) => world.request('POST', path, { token, body });

@@ -1,20 +1,18 @@
 /** Passkeys (docs/specification/api.md 32), with an authenticator in software. */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { fuzzBudget } from '../../../support/fuzz-budget.ts';
 import { SoftwareAuthenticator, type Forgery } from '../../../support/software-authenticator.ts';
 import { totpCode } from '../../../support/totp-code.ts';
 import { blockRequest, endSessionsOf } from '../block-request.ts';
-import { PASSWORD, newAddress, openRequest, startAuthWorld, type AuthWorld, type WireBody } from '../fixture.ts';
+import { setUpAuthWorld, PASSWORD, newAddress, openRequest, type WireBody } from '../fixture.ts';
 
-let world: AuthWorld;
+const world = setUpAuthWorld();
 let origin: string;
 beforeAll(async () => {
-  world = await startAuthWorld();
   origin = world.config.publicUrl;
 });
-afterAll(() => world.close());
 
 const HOUR = 3_600_000;
 
@@ -522,11 +520,7 @@ describe('the real client', () => {
 });
 
 describe('with passkeys off', () => {
-  let off: AuthWorld;
-  beforeAll(async () => {
-    off = await startAuthWorld({ AUTH_PASSKEYS: 'off' });
-  });
-  afterAll(() => off.close());
+  const off = setUpAuthWorld({ AUTH_PASSKEYS: 'off' });
 
   test('every path answers passkey_disabled, and security keys are off', async () => {
     const { access } = await off.signUpUser();

@@ -1,13 +1,9 @@
 /** A session that has not passed the second step opens no data (docs/specification/api.md 5). */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startAuthWorld, type AuthWorld } from '../fixture.ts';
+import { expect, test } from 'vitest';
+import { setUpAuthWorld } from '../fixture.ts';
 
-let world: AuthWorld;
-beforeAll(async () => {
-  world = await startAuthWorld();
-});
-afterAll(() => world.close());
+const world = setUpAuthWorld();
 
 const addFactor = (userId: string, status: string) =>
   world.admin.query(

@@ -1,12 +1,8 @@
 /** The change of an address with double confirmation (docs/specification/api.md 13). */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PASSWORD, tokenHashIn, newAddress, startAuthWorld, type AuthWorld } from '../fixture.ts';
+import { describe, expect, test } from 'vitest';
+import { setUpAuthWorld, PASSWORD, tokenHashIn, newAddress, startAuthWorld } from '../fixture.ts';
 
-let world: AuthWorld;
-beforeAll(async () => {
-  world = await startAuthWorld();
-});
-afterAll(() => world.close());
+const world = setUpAuthWorld();
 
 type Mail = { links: string[] };
 const change = (token: string, email: string) => world.request('PUT', '/user', { token, body: { email } });

@@ -1,14 +1,10 @@
 /** The mails that one recipient gets in an hour, over all kinds (docs/specification/limits.md 2). */
 import { createHash, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PASSWORD, newAddress, startAuthWorld, tokenHashIn, waitUntilPassing, type AuthWorld } from '../fixture.ts';
+import { describe, expect, test } from 'vitest';
+import { setUpAuthWorld, PASSWORD, newAddress, startAuthWorld, tokenHashIn, waitUntilPassing } from '../fixture.ts';
 
 const settings = { AUTH_RATE_LIMITS: 'on', CLIENT_ADDRESS_HEADER: 'X-Real-Ip' };
-let world: AuthWorld;
-beforeAll(async () => {
-  world = await startAuthWorld(settings);
-});
-afterAll(() => world.close());
+const world = setUpAuthWorld(settings);
 
 let lastNetwork = 0;
 /** A client address in a network that no other request uses. */

@@ -1,20 +1,8 @@
 /** Notices to the owner of an account about sign-ins (docs/specification/accounts.md 16). */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  PASSWORD,
-  SIGN_IN_NOTICE,
-  tokenHashIn,
-  newAddress,
-  startAuthWorld,
-  waitUntilPassing,
-  type AuthWorld,
-} from '../fixture.ts';
+import { describe, expect, test } from 'vitest';
+import { setUpAuthWorld, PASSWORD, SIGN_IN_NOTICE, tokenHashIn, newAddress, waitUntilPassing } from '../fixture.ts';
 
-let world: AuthWorld;
-beforeAll(async () => {
-  world = await startAuthWorld();
-});
-afterAll(() => world.close());
+const world = setUpAuthWorld();
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0';
 const HOUR = 3_600_000;

@@ -2,20 +2,16 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createClient } from '@supabase/supabase-js';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { purgeExpired } from '#server/jobs/purges.ts';
 import { parseChallenge } from '#server/auth/sessions/flows.ts';
 import { AuthError } from '#server/auth/http/errors.ts';
 import { unicodeText } from '../../../support/fuzz/unicode-text.ts';
 import { fuzzBudget } from '../../../support/fuzz-budget.ts';
-import { PASSWORD, newAddress, startAuthWorld, type AuthWorld } from '../fixture.ts';
+import { setUpAuthWorld, PASSWORD, newAddress } from '../fixture.ts';
 
-let world: AuthWorld;
+const world = setUpAuthWorld({ AUTH_AUTOCONFIRM: 'off' });
 const APP = 'http://127.0.0.1:4100/welcome?from=mail';
-beforeAll(async () => {
-  world = await startAuthWorld({ AUTH_AUTOCONFIRM: 'off' });
-});
-afterAll(() => world.close());
 
 /** The real client with PKCE, which keeps verifiers and session in memory. */
 function pkceClient() {

@@ -1,14 +1,10 @@
 /** Sign-in by phone without sign-ups, and without a provider of text messages (docs/specification/api.md 26). */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PASSWORD, newNumber, startAuthWorld, type AuthWorld } from '../fixture.ts';
+import { describe, expect, test } from 'vitest';
+import { setUpAuthWorld, PASSWORD, newNumber } from '../fixture.ts';
 import { digits } from './phone-client.ts';
 
 describe('without sign-ups', () => {
-  let closed: AuthWorld;
-  beforeAll(async () => {
-    closed = await startAuthWorld({ AUTH_SIGNUPS: 'off' }, { sms: 'on' });
-  });
-  afterAll(() => closed.close());
+  const closed = setUpAuthWorld({ AUTH_SIGNUPS: 'off' }, { sms: 'on' });
 
   test('a new number gets no account and no text', async () => {
     const phone = newNumber();
@@ -26,11 +22,7 @@ describe('without sign-ups', () => {
 });
 
 describe('without a provider', () => {
-  let without: AuthWorld;
-  beforeAll(async () => {
-    without = await startAuthWorld();
-  });
-  afterAll(() => without.close());
+  const without = setUpAuthWorld();
 
   test.each([
     ['POST', '/signup', { phone: '+4915112345678', password: PASSWORD }, 400, 'phone_provider_disabled'],

@@ -1,6 +1,6 @@
 /** Which account an identity of a provider opens: the linking rules and the defences against account takeover. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createAccount, getAccount, updateUser } from '#server/auth/accounts/accounts.ts';
 import {
   signInWithIdentity,
@@ -9,14 +9,10 @@ import {
   type ExternalIdentity,
 } from '#server/auth/providers/external-identity.ts';
 import { startSession } from '#server/auth/sessions/sessions.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/test-database.ts';
+import { setUpTestDatabase } from '../../../support/set-up.ts';
 import { newAddress } from '../fixture.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.drop());
+const db = setUpTestDatabase();
 
 const NOW = new Date('2026-11-22T12:00:00Z');
 const DEVICE = { ip: '192.0.2.1', userAgent: 'test' };

@@ -2,17 +2,13 @@
 import { base58 } from '@scure/base';
 import * as Hex from 'ox/Hex';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { fuzzBudget } from '../../../support/fuzz-budget.ts';
-import { startAuthWorld, type AuthWorld, type WireBody } from '../fixture.ts';
+import { setUpAuthWorld, startAuthWorld, type WireBody } from '../fixture.ts';
 import { messageOf, newEthereumWallet, newSolanaWallet, type MessageFields, type Wallet } from './wallet.ts';
 
 const LISTED = 'https://partner.example';
-let world: AuthWorld;
-beforeAll(async () => {
-  world = await startAuthWorld({ AUTH_ETHEREUM: 'on', AUTH_SOLANA: 'on', AUTH_REDIRECT_URLS: `${LISTED}/**` });
-});
-afterAll(() => world.close());
+const world = setUpAuthWorld({ AUTH_ETHEREUM: 'on', AUTH_SOLANA: 'on', AUTH_REDIRECT_URLS: `${LISTED}/**` });
 
 const CHAINS = [
   ['Ethereum', newEthereumWallet],

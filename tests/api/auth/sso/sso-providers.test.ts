@@ -1,6 +1,6 @@
 /** The store of SAML identity providers (docs/specification/api.md 29 and 33). */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   createSsoProvider,
   deleteSsoProvider,
@@ -14,15 +14,11 @@ import {
 } from '#server/auth/saml/sso-providers.ts';
 import { parseSamlKey } from '#server/auth/keys/key-file.ts';
 import { AuthError } from '#server/auth/http/errors.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/test-database.ts';
+import { setUpTestDatabase } from '../../../support/set-up.ts';
 import { newKeyPair } from '../../../../simulators/saml/key-pair.ts';
 import { createSamlPeer } from './saml-world.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
-afterAll(() => db.drop());
+const db = setUpTestDatabase();
 
 const DEPS = { publicUrl: 'https://journal.example', now: new Date('2026-11-22T12:00:00Z') };
 const LATER = { ...DEPS, now: new Date('2026-11-23T12:00:00Z') };
