@@ -1,7 +1,10 @@
 /** `npm run check`: the static checks of every commit. All steps run, even after a failure. */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { checkBundleBudgets } from './build/bundle-budget.ts';
 import { buildClient } from './build/build-client.ts';
 import { exitWithParent, runTool } from './child-processes.ts';
+import { ROOT } from './project.ts';
 
 exitWithParent(() => process.exit(1));
 
@@ -15,6 +18,8 @@ const STEPS: Record<string, () => Promise<boolean>> = {
   'other types': () => runTool('tsc', ['-p', '.']),
   'lint and import rules': () => runTool('oxlint', ['--type-aware', '--deny-warnings']),
   'tests of the import rules': () => runTool('vitest', ['run', '--project', 'unit', 'tests/fences']),
+  'server modules load': async () =>
+    spawnSync(process.execPath, [join(ROOT, 'scripts/build/import-server.ts')], { stdio: 'inherit' }).status === 0,
   'dead code': () => runTool('knip', ['--no-progress']),
   'page size': async () => {
     await buildClient();
