@@ -51,7 +51,7 @@ export default defineConfig({
     serviceWorker({
       worker: 'service-worker/service-worker.ts',
       removingWorker: 'service-worker/removing-worker.ts',
-      fonts: [SANS],
+      fonts: [SANS, SERIF],
     }),
     commandLine('src/cli/main.ts'),
     brotliAtBuild(),

@@ -79,6 +79,30 @@ test('a page that the guard replaces shows no frame', async ({ page, signUp }) =
   await expect(frame(page)).toBeHidden();
 });
 
+test('the first visit loads the serif font after the screen', async ({ page }) => {
+  const fonts: string[] = [];
+  page.on('request', (request) => request.resourceType() === 'font' && fonts.push(request.url()));
+  const release = await holdApp(page);
+  await page.goto('/login');
+  await expect(frame(page).locator('h1')).toHaveText('Sign in');
+  await page.evaluate(() => document.fonts.ready);
+  expect(fonts.filter((url) => url.includes('newsreader'))).toEqual([]);
+  release();
+  await expect.poll(() => fonts.join()).toContain('newsreader');
+  await expect(page.getByRole('heading', { name: 'Sign in' })).toHaveCSS('font-family', /^"?Newsreader"?,/);
+});
+
+test('the first key in a form requests the editor together with the journal', async ({ page }) => {
+  const scripts: string[] = [];
+  page.on('request', (request) => scripts.push(request.url()));
+  // Never answered: only the app's own code may name the editor.
+  await page.route('**/assets/journal-*.js', () => undefined);
+  await page.goto('/signup');
+  await expect(frame(page)).toHaveCount(0);
+  await page.getByLabel('Full name').pressSequentially('A');
+  await expect.poll(() => scripts.join()).toContain('/assets/editor-');
+});
+
 test.describe('a form takes keys before its code has loaded', () => {
   test('and the typed text, the caret and the accepted terms stay', async ({ page }) => {
     const release = await holdApp(page);

@@ -35,6 +35,8 @@ addEventListener('hashchange', () => findAuthLink(location) && location.reload()
 
 watchStart();
 holdEarlySubmit();
+// Without a service worker's copy the serif font, 59 KB, waits for the app's code (router.tsx, tokens.css).
+if (page === 'app' && !hasWorker()) document.documentElement.dataset['serif'] = 'late';
 // The menu offers it (layout/install.ts).
 addEventListener('beforeinstallprompt', (event) => {
   event.preventDefault();
@@ -51,6 +53,12 @@ try {
   if (page === 'app') openApp(settings());
 } catch {
   // Best effort: if storage is blocked or full, the app starts without a redirect and without prefetched data.
+}
+
+/** `serviceWorker` is undefined without https. */
+function hasWorker(): boolean {
+  const workers = navigator.serviceWorker as ServiceWorkerContainer | undefined;
+  return Boolean(workers?.controller);
 }
 
 /**

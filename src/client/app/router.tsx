@@ -19,6 +19,12 @@ import {
 } from '#client/ui/lazy-chunk.ts';
 import { ChunkErrorScreen, ErrorBoundary, LoadingScreen } from './full-screen.tsx';
 
+/** Once the screen has been painted. */
+const SERIF_DELAY_MS = 200;
+/** On a slow network the font would take the connection from what the user waits for next, such as the journal. */
+const SLOW_START_MS = 2_000;
+const SLOW_SERIF_DELAY_MS = 10_000;
+
 type View = LazyChunk<object>;
 /** The guard and the frame of several screens. */
 type Layout = LazyChunk<PropsWithChildren>;
@@ -39,7 +45,11 @@ const VIEWS: Readonly<Record<Exclude<RouteName, 'landing' | 'terms' | 'privacy'>
   resetPassword: lazyChunk(
     async () => (await import('#client/features/sign-in/password/reset-password-screen.tsx')).ResetPasswordScreen,
   ),
-  journal: lazyChunk(async () => (await import('./routes/journal-route.tsx')).JournalRoute),
+  journal: lazyChunk(async () => {
+    // In parallel: the journal's own import of the editor would begin a round trip later. A failure shows there.
+    import('#client/editor/create-editor.ts').catch(() => {});
+    return (await import('./routes/journal-route.tsx')).JournalRoute;
+  }),
   reviews: lazyChunk(async () => (await import('#client/features/coach/reviews-screen.tsx')).ReviewsScreen),
   year: lazyChunk(async () => (await import('#client/features/year/year-screen.tsx')).YearScreen),
   wins: lazyChunk(async () => (await import('#client/features/wins/wins-screen.tsx')).WinsScreen),
@@ -86,6 +96,7 @@ export function AppRouter() {
   const screen = screenOf(path);
   const ready = screen && isLoaded(screen) ? screen : null;
   useFocusOnHeading(ready ? path : null);
+  useLateSerif(ready !== null);
   const isGuest = ready?.layout === LAYOUTS.guests;
   useEffect(() => {
     if (!isGuest) return;
@@ -195,6 +206,16 @@ function useGuardedLocation(): Shown & { navigate: Navigate } {
   }, [show]);
 
   return useMemo(() => ({ ...shown, navigate }), [shown, navigate]);
+}
+
+/** Lets the page request the serif font, which the boot script holds back on a first visit. */
+function useLateSerif(isScreenShown: boolean): void {
+  useEffect(() => {
+    if (!isScreenShown) return;
+    const delay = performance.now() > SLOW_START_MS ? SLOW_SERIF_DELAY_MS : SERIF_DELAY_MS;
+    const timer = setTimeout(() => delete document.documentElement.dataset['serif'], delay);
+    return () => clearTimeout(timer);
+  }, [isScreenShown]);
 }
 
 /** Scrolls to the element that the hash names, or to the top of the new page. */
