@@ -1,10 +1,9 @@
 // @vitest-environment happy-dom
 import 'fake-indexeddb/auto';
-import { PostgrestClient } from '@supabase/postgrest-js';
 import { QueryClient } from '@tanstack/react-query';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { day } from '#domain/day/day.ts';
-import type { DataClient } from '#client/lib/api/data-client.ts';
+import { createDataClient } from '#client/lib/api/data-client.ts';
 import { DRAFT_PREFIX, keysUnder, userDatabaseName } from '#client/lib/session/storage-keys.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { loadMerge } from './merge-loader.ts';
@@ -31,14 +30,14 @@ afterEach(() => {
 });
 
 function openJournal(): Journal {
-  const data = new PostgrestClient('http://localhost/rest/v1', {
-    retry: false,
-    wrapFetch: (base) => (input, init) => {
+  const data = createDataClient({
+    apiUrl: 'http://localhost',
+    withSession: (base) => (input, init) => {
       const headers = new Headers(init?.headers);
       headers.set('authorization', `Bearer ${TOKEN}`);
       return base(input, { ...init, headers });
     },
-  }) as unknown as DataClient;
+  });
   const none = (): void => {};
   return createJournal({
     ...{ userId: 'ada', data, queries: new QueryClient(), onLocked: none, onRemoved: none },

@@ -1,9 +1,8 @@
 /** Moving a log with the journal's own transport: lost responses, retries and races. */
-import { PostgrestClient } from '@supabase/postgrest-js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 
 import { createSendMove } from '#client/sync/entries/move-log.ts';
-import type { DataClient } from '#client/lib/api/data-client.ts';
+import { createDataClient } from '#client/lib/api/data-client.ts';
 import { addDays, type Day } from '#domain/day/day.ts';
 import { withDateHeader } from '#domain/log/entry-html.ts';
 import { daysAgo, startDataWorld, today, type DataWorld, type Person } from './fixture.ts';
@@ -36,10 +35,15 @@ async function insertLog(person: Person, date: Day = FROM): Promise<{ id: string
 /** The journal's transport. The server applies each PATCH, but the first `lostResponses` responses are lost. */
 function sender(person: Person, lostResponses = 0) {
   let lost = 0;
-  const data = new PostgrestClient(`${world.server.url}/rest/v1`, {
-    retry: false,
-    headers: { apikey: world.server.config.publishableKey, authorization: `Bearer ${person.token}` },
-  }) as unknown as DataClient;
+  const credentials = { apikey: world.server.config.publishableKey, authorization: `Bearer ${person.token}` };
+  const data = createDataClient({
+    apiUrl: world.server.url,
+    withSession: (base) => (input, init) => {
+      const headers = new Headers(init?.headers);
+      for (const [name, value] of Object.entries(credentials)) headers.set(name, value);
+      return base(input, { ...init, headers });
+    },
+  });
   vi.stubGlobal('fetch', async (...request: Parameters<typeof fetch>) => {
     const response = await realFetch(...request);
     if ((request[1]?.method ?? 'GET') === 'PATCH' && (lost += 1) <= lostResponses)

@@ -1,7 +1,6 @@
 /** A simulated tab: runs the product's journal on globals of its own, and shows a day as DayView and DayPage do. */
 import { QueryClient, QueryObserver, type QueryObserverOptions, type QueryObserverResult } from '@tanstack/react-query';
-import { PostgrestClient } from '@supabase/postgrest-js';
-import type { DataClient } from '#client/lib/api/data-client.ts';
+import { createDataClient } from '#client/lib/api/data-client.ts';
 import type { Conflict } from '#client/sync/day-saver/state.ts';
 import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
 import {
@@ -90,10 +89,7 @@ export function openTab({ device, number, findPlan, randomUUID, random, onQuesti
 
   return run(() => {
     const queries = new QueryClient({ defaultOptions: { queries: { retry: 1, staleTime: 30_000 } } });
-    const data = new PostgrestClient('http://localhost/rest/v1', {
-      retry: false,
-      wrapFetch: withSessionOf(device),
-    }) as unknown as DataClient;
+    const data = createDataClient({ apiUrl: 'http://localhost', withSession: withSessionOf(device) });
     let premium: boolean | null = null;
     let page: Page | null = null;
 

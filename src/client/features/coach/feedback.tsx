@@ -193,12 +193,12 @@ function LastScores({ date }: { date: Day }) {
         .select('date, hustle_score')
         .eq('user_id', id)
         .lte('date', date)
-        .not('hustle_score', 'is', null)
+        .isNotNull('hustle_score')
         .order('date', { ascending: false })
         .limit(MAX_LAST_SCORES)
         .abortSignal(signal)
         .throwOnError();
-      return rows.map((row) => ({ date: row.date, score: row.hustle_score })).reverse();
+      return rows.map((row) => ({ date: row.date, score: row.hustle_score! })).reverse();
     },
     networkMode: 'always',
   });

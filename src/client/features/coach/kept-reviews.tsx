@@ -112,15 +112,15 @@ function OpenReview({ review }: { review: Kept }) {
   const text = useQuery({
     queryKey: [...KEPT_KEY, 'text', review.id],
     queryFn: async ({ signal }): Promise<string> => {
-      const { data: row } = await data
+      const { data: rows } = await data
         .from('reviews')
         .select('text')
         .eq('user_id', userId)
         .eq('id', review.id)
         .abortSignal(signal)
-        .single()
         .throwOnError();
-      return row.text;
+      // Without a row, as after a deletion in another tab, this throws: the review could not be loaded.
+      return rows[0]!.text;
     },
     // A review never changes.
     staleTime: Infinity,

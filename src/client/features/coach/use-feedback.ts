@@ -45,7 +45,6 @@ export function useFeedback(date: Day, log: OpenLog) {
           .eq('user_id', user.id)
           .eq('date', date)
           .abortSignal(signal)
-          .retry(true)
           .maybeSingle()
           .throwOnError(),
         data
@@ -57,7 +56,6 @@ export function useFeedback(date: Day, log: OpenLog) {
           .order('created_at', { ascending: false })
           .limit(1)
           .abortSignal(signal)
-          .retry(true)
           .maybeSingle(),
       ]);
       return {

@@ -1,9 +1,8 @@
 /** Wins documents in the database and, until they are saved, in this browser. */
-import type { PostgrestError } from '@supabase/postgrest-js';
 import type { ApiRow } from '#domain/database-rows.ts';
 import { isDay } from '#domain/day/day.ts';
 import { formatContent, parseContent, titleOf, type WinsDocument } from '#domain/documents/wins-document.ts';
-import type { DataClient } from '#client/lib/api/data-client.ts';
+import type { DataClient, DataError } from '#client/lib/api/data-client.ts';
 import { DOCUMENT_DRAFT_PREFIX, keysUnder } from '#client/lib/session/storage-keys.ts';
 import {
   DocumentRefused,
@@ -49,13 +48,12 @@ export function documentBackend(data: DataClient, userId: string, id: string): D
       return row && fromRow(row);
     },
     async insert(document) {
-      const { data: row, error } = await data
+      const { data: rows, error } = await data
         .from('documents')
         .insert({ user_id: userId, id, ...toRow(document) })
-        .select('revision')
-        .single();
+        .select('revision');
       if (error) throw toRefusal(error);
-      return row.revision;
+      return rows[0]!.revision;
     },
     async update(document, revision) {
       const { data: rows, error } = await data
@@ -92,7 +90,7 @@ const fromRow = (
 });
 
 /** Codes of the data API (docs/specification/api.md 21). Anything else may be gone with the next try. */
-function toRefusal({ code, message }: PostgrestError): Error {
+function toRefusal({ code, message }: DataError): Error {
   if (code === '42501') return new DocumentRefused('refused');
   if (code === '54000' || code === '23514' || code === '53100') return new DocumentRefused('full');
   return code === '23505' ? new DocumentRefused('exists') : new Error(message);

@@ -1,8 +1,7 @@
 /** Tests that the boot script sends the URLs that the app's client of the API sends. */
-import { PostgrestClient } from '@supabase/postgrest-js';
 import { expect, test } from 'vitest';
 import { day } from '#domain/day/day.ts';
-import type { DataClient } from './data-client.ts';
+import { createDataClient, type DataClient } from './data-client.ts';
 import { readLog, readLoggedDates, readProfile, urlsOf } from './first-reads.ts';
 
 const API = 'https://journal.example.com';
@@ -12,14 +11,15 @@ test.each([
   ['the log', (data: DataClient) => readLog(data, ID, day('2026-11-23'))],
   ['the dates', (data: DataClient) => readLoggedDates(data, ID)],
   ['the profile', (data: DataClient) => readProfile(data, ID)],
-])('the URL of %s equals the one that the library requests', async (_what, request) => {
+])('the URL of %s equals the one that the client requests', async (_what, request) => {
   const urls: string[] = [];
-  const data = new PostgrestClient(`${API}/rest/v1`, {
-    fetch: async (input) => {
+  const data = createDataClient({
+    apiUrl: API,
+    withSession: () => async (input) => {
       urls.push(input instanceof Request ? input.url : input.toString());
       return Response.json([]);
     },
-  }) as unknown as DataClient;
+  });
   await request(data);
   expect(urls).toEqual(urlsOf(API, request));
 });

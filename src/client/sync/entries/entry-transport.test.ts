@@ -1,8 +1,7 @@
 /** Tests the mapping of responses to outcomes with a stubbed `fetch`. */
-import { PostgrestClient } from '@supabase/postgrest-js';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { day } from '#domain/day/day.ts';
-import type { DataClient } from '#client/lib/api/data-client.ts';
+import { createDataClient } from '#client/lib/api/data-client.ts';
 import type { EntryTransport } from '../save-requests.ts';
 import { createEntryTransport } from './entry-transport.ts';
 
@@ -39,16 +38,16 @@ function setUp(answers: Response | Error | (Response | Error)[], user: string | 
     if (answer instanceof Error) throw answer;
     return answer;
   });
-  const data = new PostgrestClient('http://localhost/rest/v1', {
-    retry: false,
-    wrapFetch: (base) => async (input, init) => {
+  const data = createDataClient({
+    apiUrl: 'http://localhost',
+    withSession: (base) => async (input, init) => {
       const headers = new Headers(init?.headers);
       if (user !== null) headers.set('authorization', `Bearer ${tokenOf(user)}`);
       const response = await base(input, { ...init, headers });
       if (response.status === 401) refused();
       return response;
     },
-  }) as unknown as DataClient;
+  });
   const onWritten = (isLimited: boolean) => void limits.push(isLimited);
   const transport = createEntryTransport(data, 'ada', { onLocked: locked, onWritten });
   return { transport, requests, refused, locked, limits };

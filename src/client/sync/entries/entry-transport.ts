@@ -1,10 +1,9 @@
 /** Reads and writes days through /rest/v1, and maps each response to one of the saver's outcomes. */
-import type { PostgrestSingleResponse } from '@supabase/postgrest-js';
 import { earliestCurrentDay, earliestToday, latestToday, type Day } from '#domain/day/day.ts';
 import { ENTRY_MAX_BYTES, STORAGE_FULL_CODE, WRITE_LIMIT_CODE } from '#domain/log/entry.ts';
 import { withDateHeader, withoutDateHeader } from '#domain/log/entry-html.ts';
 import { isLocked, isPremium } from '#domain/plan/plan.ts';
-import type { DataClient } from '#client/lib/api/data-client.ts';
+import type { Answer, DataClient } from '#client/lib/api/data-client.ts';
 import { isProxyAnswer, fetchAsUser } from '#client/lib/api/supabase.ts';
 import { LOG_COLUMNS, readLog } from '#client/lib/api/first-reads.ts';
 import { fetchPrefetched } from '#client/lib/boot/prefetch.ts';
@@ -63,7 +62,7 @@ function failure(answer: { status: number; error: { code: string } | null }, dat
   return { kind: 'refused', reason: `the server refused it (${error.code})` };
 }
 
-type WriteAnswer = PostgrestSingleResponse<Omit<Row, 'content'>[]>;
+type WriteAnswer = Answer<Omit<Row, 'content'>[]>;
 
 /** A response without a row means that the condition on the version failed or that the plan locks the day. */
 function writeOutcome(answer: WriteAnswer, date: Day): WriteOutcome {

@@ -1,7 +1,6 @@
-import { PostgrestClient } from '@supabase/postgrest-js';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { addDays, day } from '#domain/day/day.ts';
-import type { DataClient } from '#client/lib/api/data-client.ts';
+import { createDataClient } from '#client/lib/api/data-client.ts';
 import { createEntryReader, EntryReadError } from './read-entries.ts';
 
 const FIRST = day('2020-01-01');
@@ -19,7 +18,7 @@ function createReader(maxRows: number) {
     const error = { code: '54000', message: 'An answer can hold 16 MB of texts at most', details: null, hint: null };
     return Response.json(error, { status: 413 });
   };
-  const data = new PostgrestClient('http://localhost/rest/v1', { fetch: answer }) as unknown as DataClient;
+  const data = createDataClient({ apiUrl: 'http://localhost', withSession: () => answer });
   return { reader: createEntryReader(data, 'ana'), requests };
 }
 
@@ -35,3 +34,23 @@ test('fails if a single day is too long', async () => {
   await expect(reader.days([FIRST], never)).rejects.toThrow(EntryReadError);
   expect(requests).toEqual([1]);
 });
+
+test.each([new TypeError('Failed to fetch'), Response.json({ code: 'busy', message: 'busy' }, { status: 503 })])(
+  'repeats a read after %s',
+  async (failure) => {
+    vi.useFakeTimers();
+    let requests = 0;
+    const answer: typeof fetch = async () => {
+      requests += 1;
+      if (requests > 2) return Response.json([{ date: FIRST, content: '<p>x</p>' }]);
+      if (failure instanceof Error) throw failure;
+      return failure.clone();
+    };
+    const data = createDataClient({ apiUrl: 'http://localhost', withSession: () => answer });
+    const reading = createEntryReader(data, 'ana').days([FIRST], never);
+    await vi.advanceTimersByTimeAsync(3_000);
+    vi.useRealTimers();
+    expect(await reading).toHaveLength(1);
+    expect(requests).toBe(3);
+  },
+);

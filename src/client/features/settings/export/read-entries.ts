@@ -22,6 +22,22 @@ const REQUEST_TIMEOUT_MS = 45_000;
 const withTimeout = (signal: AbortSignal): AbortSignal =>
   AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]);
 
+/** The first wait before a read is repeated that the server did not answer, or was too busy for. Doubles twice. */
+const RETRY_MS = 1_000;
+const MAX_RETRY_MS = 4_000;
+
+async function repeatUnanswered<Answer extends { status: number }>(
+  query: PromiseLike<Answer>,
+  signal: AbortSignal,
+): Promise<Answer> {
+  for (let wait = RETRY_MS; ; wait *= 2) {
+    const answer = await query;
+    const isUnanswered = answer.status === 0 || answer.status === 503;
+    if (!isUnanswered || signal.aborted || wait > MAX_RETRY_MS) return answer;
+    await new Promise((resolve) => setTimeout(resolve, wait));
+  }
+}
+
 export class EntryReadError extends Error {
   override name = 'EntryReadError';
 }
@@ -36,14 +52,9 @@ export type EntryReader = {
 export function createEntryReader(data: DataClient, userId: string): EntryReader {
   /** Halves a request whose answer would be too long, such as 200 days of full logs. */
   async function readDays(dates: readonly Day[], signal: AbortSignal): Promise<StoredDay[]> {
-    const { data: rows, error } = await data
-      .from('entries')
-      .select(COLUMNS)
-      .eq('user_id', userId)
-      .in('date', dates)
-      .order('date')
-      .abortSignal(withTimeout(signal))
-      .retry(true);
+    const limit = withTimeout(signal);
+    const query = data.from('entries').select(COLUMNS).eq('user_id', userId).in('date', dates).order('date');
+    const { data: rows, error } = await repeatUnanswered(query.abortSignal(limit), limit);
     if (error?.code === ANSWER_TOO_LONG && dates.length > 1) {
       const half = Math.ceil(dates.length / 2);
       return [...(await readDays(dates.slice(0, half), signal)), ...(await readDays(dates.slice(half), signal))];
@@ -58,11 +69,9 @@ export function createEntryReader(data: DataClient, userId: string): EntryReader
       for (;;) {
         const all = data.from(table).select('date').eq('user_id', userId);
         const last = dates.at(-1);
-        const { data: rows, error } = await (last === undefined ? all : all.gt('date', last))
-          .order('date')
-          .limit(DATES_PER_REQUEST)
-          .abortSignal(withTimeout(signal))
-          .retry(true);
+        const limit = withTimeout(signal);
+        const query = (last === undefined ? all : all.gt('date', last)).order('date').limit(DATES_PER_REQUEST);
+        const { data: rows, error } = await repeatUnanswered(query.abortSignal(limit), limit);
         if (error) throw new EntryReadError(error.message);
         if (rows.length === 0) return dates;
         for (const row of rows) dates.push(row.date);
