@@ -111,6 +111,8 @@ describe('a plain text with the quotation below', () => {
 
   test.each([
     'Sent from my iPhone',
+    'Sent with Proton Mail secure email.',
+    'Gesendet mit der Spark-App',
     'Get Outlook for iOS<https://aka.ms/o0ukef>',
     'Gesendet von Outlook für Android',
     'Envoyé de mon iPhone',

@@ -145,9 +145,9 @@ const collapse = (lines: readonly string[]): string =>
 const MAX_TAIL_LENGTH = 1_000;
 const MAX_LINE_LENGTH = 200;
 
-/** "Sent from my iPhone" in languages that the library does not know. */
+/** "Sent from my iPhone" in languages that the library does not know, and the names of programs. */
 const SENT_FROM =
-  /^(?:(?:Inviato da|Enviado do|Enviado a partir|Enviat des|Отправлено (?:с|из)|Надіслано з|Изпратено от|Στάλθηκε από|发自|發自|從我的|从我的|Wysłan[eo] z|Skickat från|Sendt fra|Lähetetty|Odesláno z|Odoslané z|Trimis de pe|Küldve|Dikirim dari|Được gửi từ|ส่งจาก|أُ?رسلت من|تم الإرسال من|נשלח מ|Obtener|Holen Sie sich|Scarica|Baixe|Hämta) ?.{2,60}|.{2,40}(?:から送信|에서 보냄|['’]?(?:umdan|ımdan|dan|den|ndan) gönderildi))$/u;
+  /^(?:(?:Sent with|Gesendet mit|Envoyé avec|Enviado con|Enviado com|Inviato con) .{0,20}(?:Proton|Spark|Tuta|Airmail|Mailspring|Superhuman).{0,60}|(?:Inviato da|Enviado do|Enviado a partir|Enviat des|Отправлено (?:с|из)|Надіслано з|Изпратено от|Στάλθηκε από|发自|發自|從我的|从我的|Wysłan[eo] z|Skickat från|Sendt fra|Lähetetty|Odesláno z|Odoslané z|Trimis de pe|Küldve|Dikirim dari|Được gửi từ|ส่งจาก|أُ?رسلت من|تم الإرسال من|נשלח מ|Obtener|Holen Sie sich|Scarica|Baixe|Hämta) ?.{2,60}|.{2,40}(?:から送信|에서 보냄|['’]?(?:umdan|ımdan|dan|den|ndan) gönderildi))$/u;
 
 function withoutSignature(text: string): string {
   const lines = text.split('\n');
