@@ -14,7 +14,7 @@ import { holdEarlySubmit } from '#client/lib/boot/early-form.ts';
 import { findAuthLink, type AuthLink } from '#client/lib/boot/auth-link.ts';
 import type { InstallPrompt } from './layout/install.ts';
 import { watchStart } from './service-worker/watch-start.ts';
-import { applyEditorFont, applyTheme, localToday, subscribeToTheme } from '#client/lib/session/preferences.ts';
+import { applyEditorFont, applyTheme, localToday, subscribeToTheme } from '#client/lib/session/browser-preferences.ts';
 import { sessionStorageKey, SHARED_TEXTS_PREFIX } from '#client/lib/session/storage-keys.ts';
 import { readStoredSession } from '#client/lib/session/stored-session.ts';
 

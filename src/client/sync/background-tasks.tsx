@@ -6,7 +6,7 @@ import { useEffect } from 'react';
 import type { Day } from '#domain/day/day.ts';
 import { storeProfile } from '#client/lib/plan/stored-profile.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
-import { localToday } from '#client/lib/session/preferences.ts';
+import { localToday } from '#client/lib/session/browser-preferences.ts';
 import { useSession, useUser } from '#client/lib/session/session.ts';
 import { useJournal } from './day-savers-provider.tsx';
 import { browserTimers } from './journal.ts';

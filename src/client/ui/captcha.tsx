@@ -2,7 +2,7 @@
 import { createRoot } from 'react-dom/client';
 import { useEffect, useRef, useState } from 'react';
 import type { ClientConfig } from '#domain/client-config.ts';
-import { currentTheme } from '#client/lib/session/preferences.ts';
+import { currentTheme } from '#client/lib/session/browser-preferences.ts';
 import { ToastProvider } from './toast.tsx';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';

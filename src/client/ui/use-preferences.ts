@@ -8,7 +8,7 @@ import { DEFAULT_PREFERENCES, parsePreferences, type Preferences } from '#domain
 import { useData } from '#client/lib/api/data-client.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { useToast } from './toast.tsx';
-import { storeDayEnd } from '../lib/session/preferences.ts';
+import { storeDayEnd } from '../lib/session/browser-preferences.ts';
 import { PREFERENCES_PREFIX } from '../lib/session/storage-keys.ts';
 
 const COLUMNS =

@@ -99,7 +99,7 @@ function Members({ children }: PropsWithChildren) {
   useEffect(() => {
     if (premium === null) return;
     // Best effort: without the chunk the font stays as it is until the next load.
-    import('#client/lib/session/preferences.ts').then(
+    import('#client/lib/session/browser-preferences.ts').then(
       ({ syncEditorFontWithPlan }) => syncEditorFontWithPlan(premium),
       () => undefined,
     );

@@ -8,7 +8,7 @@ import { supportHref } from '#domain/account/support.ts';
 import { Link } from '#client/lib/navigation.ts';
 import { PlanPlaceholder } from '#client/ui/plan/plan-placeholder.tsx';
 import { usePremium } from '#client/lib/plan/premium.ts';
-import { chooseTheme, currentTheme, subscribeToTheme } from '#client/lib/session/preferences.ts';
+import { chooseTheme, currentTheme, subscribeToTheme } from '#client/lib/session/browser-preferences.ts';
 import { useInstall } from './install.ts';
 import { useSignOut } from '#client/lib/session/use-sign-out.ts';
 import { Notice } from '#client/ui/notice.tsx';

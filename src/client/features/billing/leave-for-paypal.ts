@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react';
 import { isDay } from '#domain/day/day.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { localToday } from '#client/lib/session/preferences.ts';
+import { localToday } from '#client/lib/session/browser-preferences.ts';
 import { useSession } from '#client/lib/session/session.ts';
 
 const ORIGIN_KEY = 'hustle-forge:purchase-origin';

@@ -14,7 +14,7 @@ import {
 } from '#domain/day/month.ts';
 import { isTimeOff, type TimeOff } from '#domain/day/time-off.ts';
 import { isLocked } from '#domain/plan/plan.ts';
-import { chooseWeekStart, localWeekStart, storedWeekStart } from '#client/lib/session/preferences.ts';
+import { chooseWeekStart, localWeekStart, storedWeekStart } from '#client/lib/session/browser-preferences.ts';
 import styles from './calendar-dialog.module.css';
 import { MonthsAndYears } from './months-and-years.tsx';
 

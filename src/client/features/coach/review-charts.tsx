@@ -7,7 +7,7 @@ import { scoreBand } from '#domain/coach/hustle-score.ts';
 import { dayPath, yearPath } from '#domain/routes.ts';
 import { weekdaysFrom } from '#domain/day/month.ts';
 import { yearRows } from '#domain/year.ts';
-import { chosenWeekStart } from '#client/lib/session/preferences.ts';
+import { chosenWeekStart } from '#client/lib/session/browser-preferences.ts';
 import { Link, useNavigate } from '#client/lib/navigation.ts';
 import { useRovingTabindex } from '#client/ui/use-roving-tabindex.ts';
 import { useTimeOff } from '#client/ui/use-time-off.ts';

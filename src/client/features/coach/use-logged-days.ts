@@ -3,7 +3,7 @@ import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { earlierOf, type Day } from '#domain/day/day.ts';
 import type { DayRange } from '#domain/plan/review-period.ts';
 import { yearRows } from '#domain/year.ts';
-import { chosenWeekStart } from '#client/lib/session/preferences.ts';
+import { chosenWeekStart } from '#client/lib/session/browser-preferences.ts';
 import { useData, type DataClient } from '#client/lib/api/data-client.ts';
 import { ENTRY_CACHE_KEY } from '#client/sync/entries/entry-queries.ts';
 import { useUser } from '#client/lib/session/session.ts';

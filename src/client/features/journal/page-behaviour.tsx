@@ -5,7 +5,7 @@
 import { useEffect, useEffectEvent, type RefObject } from 'react';
 import { dateLabel, type Day } from '#domain/day/day.ts';
 import { subscribeToClock } from '#client/lib/hooks/use-clock.ts';
-import { localToday } from '#client/lib/session/preferences.ts';
+import { localToday } from '#client/lib/session/browser-preferences.ts';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 

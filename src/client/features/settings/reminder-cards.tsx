@@ -8,7 +8,7 @@ import type { ClientConfig } from '#domain/client-config.ts';
 import type { SentReminder } from '#domain/habit/push-message.ts';
 import { EARLIEST_REMINDER, LATEST_REMINDER, type Preferences } from '#domain/habit/preferences.ts';
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
-import { chosenWeekStart } from '#client/lib/session/preferences.ts';
+import { chosenWeekStart } from '#client/lib/session/browser-preferences.ts';
 import { useSession, useUser } from '#client/lib/session/session.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { Button } from '#client/ui/button.tsx';

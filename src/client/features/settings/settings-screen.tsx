@@ -15,7 +15,7 @@ import {
   chooseWeekStart,
   chosenWeekStart,
   type EditorFont,
-} from '#client/lib/session/preferences.ts';
+} from '#client/lib/session/browser-preferences.ts';
 import { DayCard, PromptsCard, TimeOffCard } from './day-cards.tsx';
 import { ExportCard } from './export/export-card.tsx';
 import { ImportCard, ImportFrame } from './import/import-card.tsx';

@@ -5,7 +5,7 @@
  */
 import { dateLabel, dayLabel, weekdayOf, type Day } from '#domain/day/day.ts';
 import { parseInert, renderStored, type StoredAttributes } from '../html-to-log/inert-html.ts';
-import { localToday } from '../session/preferences.ts';
+import { localToday } from '../session/browser-preferences.ts';
 import { readTodayCopy, type CopiedLog } from './today-copy.ts';
 
 export type EarlyPage = {

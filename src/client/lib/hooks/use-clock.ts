@@ -4,7 +4,7 @@
  */
 import { useSyncExternalStore } from 'react';
 import { dayOf, type Day } from '#domain/day/day.ts';
-import { localToday } from '../session/preferences.ts';
+import { localToday } from '../session/browser-preferences.ts';
 
 /** The heartbeat alone is not enough: a sleeping machine stops timers, so focus and visibility changes update too. */
 const HEARTBEAT_MS = 15_000;

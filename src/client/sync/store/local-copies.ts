@@ -4,7 +4,7 @@
  */
 import type { Day } from '#domain/day/day.ts';
 import { storeTodayCopy } from '#client/lib/boot/today-copy.ts';
-import { localToday } from '#client/lib/session/preferences.ts';
+import { localToday } from '#client/lib/session/browser-preferences.ts';
 import type { StoredLog } from '../save-requests.ts';
 import type { Copy, SeenDay, UserDatabase } from './user-database.ts';
 

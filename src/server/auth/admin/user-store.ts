@@ -16,7 +16,7 @@ import {
   type UserRow,
 } from '../accounts/accounts.ts';
 import { recordAuditEvent, type AuditEntry, type AuditEvent } from '../accounts/audit-log.ts';
-import { deleteSignInMethods } from '../accounts/user-json.ts';
+import { deleteSignInMethods } from '../accounts/sign-in-methods.ts';
 import { deleteOneTimeTokens } from '../codes/one-time-tokens.ts';
 import { checkMetadata, mergeMetadata } from '../http/credentials.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';

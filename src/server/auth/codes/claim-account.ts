@@ -14,7 +14,7 @@ import { accountClaimedMail } from '#server/mail/account-emails.ts';
 import { updateUser, type UserRow } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import { sendUrgent } from '../accounts/security-notice.ts';
-import { deleteSignInMethods } from '../accounts/user-json.ts';
+import { deleteSignInMethods } from '../accounts/sign-in-methods.ts';
 import type { AuthDeps } from '../http/auth-deps.ts';
 import type { Device } from '../http/device.ts';
 import { endSessions } from '../sessions/sessions.ts';

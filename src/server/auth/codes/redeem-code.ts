@@ -16,7 +16,7 @@ import {
   type UserRow,
 } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
-import { releaseAddress } from '../accounts/user-json.ts';
+import { releaseAddress } from '../accounts/sign-in-methods.ts';
 import type { Device } from '../http/device.ts';
 import { confirmPhone, releaseUnconfirmedPhone } from '../phone/phone-accounts.ts';
 import { findFlow, issueAuthCode } from '../sessions/flows.ts';

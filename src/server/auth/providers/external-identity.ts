@@ -25,7 +25,7 @@ import {
   type UserRow,
 } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
-import { releaseAddress, removeUnconfirmedIdentity } from '../accounts/user-json.ts';
+import { releaseAddress, removeUnconfirmedIdentity } from '../accounts/sign-in-methods.ts';
 import { claimAccount, isUnproven, type Claim } from '../codes/claim-account.ts';
 import type { Device } from '../http/device.ts';
 

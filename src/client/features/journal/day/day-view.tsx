@@ -28,7 +28,7 @@ import { SaveStatusLine } from './save-status-line.tsx';
 import { useEditor } from './use-editor.ts';
 import styles from '../journal.module.css';
 import { useClock } from '#client/lib/hooks/use-clock.ts';
-import { storedDayEnd } from '#client/lib/session/preferences.ts';
+import { storedDayEnd } from '#client/lib/session/browser-preferences.ts';
 
 type LockedDayProps = { date: Day };
 
