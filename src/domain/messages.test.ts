@@ -24,7 +24,6 @@ describe('known error codes of the auth service have messages of the product', (
     [providerMessage, 'refresh_token_not_found', MESSAGES.notSignedIn],
     [providerMessage, 'refresh_token_already_used', MESSAGES.notSignedIn],
     [resetMessage, 'same_password', MESSAGES.passwordUpdateFailed],
-    [resetMessage, 'weak_password', MESSAGES.passwordUpdateFailed],
   ])('%o: %s', (message, code, shown) => {
     expect(message({ code, message: 'provider text', status: 400 })).toBe(shown);
   });

@@ -101,11 +101,10 @@ export function recoveryMessage(error: ProviderError): string {
   return error.code && RATE_LIMITS.has(error.code) ? MESSAGES.tooManyRequests : providerMessage(error);
 }
 
-const PASSWORD_REJECTED = new Set(['weak_password', 'same_password']);
-
+/** A weak password has its own message: `passwordMessage` in account/account.ts. */
 export function resetMessage(error: ProviderError): string {
   if (isSessionGone(error)) return MESSAGES.resetLinkExpired;
-  if (error.code && PASSWORD_REJECTED.has(error.code)) return MESSAGES.passwordUpdateFailed;
+  if (error.code === 'same_password') return MESSAGES.passwordUpdateFailed;
   return providerMessage(error);
 }
 

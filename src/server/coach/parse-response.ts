@@ -251,7 +251,7 @@ const OPENING_BRACE = /\{(?=\s*(?:["'“„‘«`]|[A-Za-z_][\w -]{0,30}[:：]|\
 
 type FoundObject = { fields: ReplyFields | null; start: number; end: number };
 
-/** The objects with a score that a complete reply contains. `fields`: null if a field has two values. */
+/** The objects of a complete reply that have a score. `fields` is null if an object gives one field two different values. */
 function findObjects(text: string): FoundObject[] {
   const found: FoundObject[] = [];
   let end = 0;

@@ -132,7 +132,7 @@ export async function markSent<Item extends { sending: Sending }>(
   return items.filter(({ sending }) => marked.has(sending.row.userId));
 }
 
-/** Undoes a mark, unless the row has been planned again meanwhile. */
+/** Takes back what `MARK` wrote, unless the row has been planned again meanwhile. */
 const RELEASE = `
   update public.reminder_schedule set sent_day = $3, due_at = $4, day = $5, leased_until = $6
    where user_id = $1 and kind = $2 and sent_day = $5::date and due_at = $7 and lease is null`;

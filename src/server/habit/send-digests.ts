@@ -55,7 +55,7 @@ const WEEK_DAYS = 7;
 const LOG_CHARS = 4_000;
 /** The scores of a month tell a direction. */
 const TREND_DAYS = 30;
-/** The days of the week and of the week before, which every plan opens; the scores of a Closer. */
+/** The logs of the week and the logged dates of the week before, which every plan opens; a Closer's `TREND_DAYS` scores. */
 const READ_WEEKS = `
   with recipients as (${RECIPIENTS})
   select recipients.*,

@@ -144,7 +144,7 @@ export function guardConnections(
     socket.destroy();
   }
 
-  /** Tells the client why, unless an earlier response is on its way. */
+  /** Disconnects after a 400 that tells the client why, which is left out if an earlier response is on its way. */
   function refusePieces(socket: Socket, { unanswered }: Connection): void {
     const [outgoing] = unanswered;
     if (socket.destroyed) return;

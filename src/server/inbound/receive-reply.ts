@@ -128,7 +128,8 @@ export function createInbound(deps: InboundDeps): Inbound {
     if (token === null) throw new Refusal('unknown_address');
     const { userId } = token;
     identifyUser(userId);
-    // Threat: a stranger who knows the address sends until nothing to it is read. By SMTP that ends mails of one network alone.
+    // Threat: a stranger who knows the address sends refused mails until the limit stops its owner's replies too. By SMTP
+    // the limit counts each network alone.
     const network = mail.arrival && 'ip' in mail.arrival ? networkPrefix(mail.arrival.ip) : '';
     const key = `${token.hash.toString('base64url')} ${network}`;
     if (await isUsedUp(refusedMails, key)) return 'later';

@@ -74,16 +74,16 @@ function contactOf({ publicUrl, contact: { supportEmail } }: Deps['config']): st
   return publicUrl.startsWith('https:') ? publicUrl : `mailto:support@${new URL(publicUrl).hostname}`;
 }
 
+const MAX_BODY_BYTES = 8 * 1024;
+
+type RenewDeps = { push: Push; database: Database; limiters: Limiters };
+
 /**
  * `POST /push/renew` {token, subscription}: the service worker got another subscription in place of its own. It has no
  * session, so a token of the device stands for it, which this browser alone has.
  *
  * Threat: a stranger guesses a token. It has 128 random bits, and every wrong one costs a slot of a small queue.
  */
-const MAX_BODY_BYTES = 8 * 1024;
-
-type RenewDeps = { push: Push; database: Database; limiters: Limiters };
-
 export function renewRoute({ push, database, limiters }: RenewDeps): Hono<AppEnv> {
   const limiter = limiters.createLimiter('push_renewals', {
     maxRunning: 2,

@@ -173,10 +173,9 @@ async function serviceWorkerFile(files: BuiltFiles, version: string, isOn: boole
   return compressFile(Buffer.from(built.body).toString('utf8').replaceAll(SHELL_VERSION, version), built.type);
 }
 
-/** Fills runtime values into the built HTML. All values are escaped; none is a script. */
 const link = (href: string, text: string): string => `<a href="${escapeHtml(href)}">${escapeHtml(text)}</a>`;
 
-/** The value of each `<!--slot:NAME-->`; empty if the operator has not set it. */
+/** The value of each `<!--slot:NAME-->` of the built HTML, escaped; empty if the operator has not set it. None is a script. */
 function templateValues(config: Config): Record<string, string> {
   const { contact } = config;
   const social = contact.social.map(({ label, url }) => `<li>${link(url, label)}</li>`).join('');

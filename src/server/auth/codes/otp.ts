@@ -257,7 +257,7 @@ async function prepareNumberChange(deps: AuthDeps, named: Recipient): Promise<Te
 }
 
 /**
- * A user without a number names the new one.
+ * Finds a pending change by the user's present number, or else by the new one: a user without a number has no other.
  *
  * Threat: a stranger starts a change to the owner's number as well, so that the owner's code adds the number to the
  * stranger's account. With two pending changes to a number, neither code is sent again.

@@ -47,7 +47,7 @@ export async function requireReauthentication(
   return findSentCode(deps, user, nonce);
 }
 
-/** Throws `reauthentication_not_valid` for a wrong code. Counts as a guess in `findByCode`. */
+/** Throws `reauthentication_not_valid` for a wrong code. `findByCode` counts every call as a guess. */
 async function findSentCode(deps: AuthDeps, user: UserRow, code: string): Promise<FoundToken> {
   const token = await findByCode(deps.database.asService('check a reauthentication'), {
     address: reauthenticationTarget(user)?.address ?? '',
