@@ -119,45 +119,6 @@ function readScoreLine(line: string, pattern: RegExp): { scores: (number | null)
   return { scores: [...values, ...others].map(toScore), rest: /[\p{L}\p{N}]/u.test(rest) ? rest : '' };
 }
 
-const OUT_OF_TEN_IN_SENTENCE = new RegExp(
-  String.raw`(?<![\d.,/%$€£#-])(?<!\d ?(?:[-–—~]|to|or|bis|oder|à|ou|and|und) ?)(\d{1,3}(?:[.,]\d{1,2})?) ?(?:/|out of|von|sur|su|sobre|van|av|из) ?10(?![\d%]|[.,/]\d)`,
-  'giu',
-);
-/** Says that a number judges the day. `You finished 8/10 tasks` does not. */
-const JUDGES =
-  /\b(?:hustle ?-?scores?|scor(?:e[sd]?|ing)|rat(?:e[sd]?|ing)|grad(?:e[sd]?|ing)|(?:give|giving|deserve[sd]?|earn(?:s|ed)?) (?:you|it|this|that|the day|today|yourself|an?)|call (?:it|this|that)|i['’]?d say|ich gebe|verdien(?:t|st)|note|je (?:te |lui )?donne)\b/iu;
-/** The number is another one's, another day's, or not given. */
-const DOUBTS =
-  /\b(?:if|unless|until|not|no|never|nor|without|than|could|should|might|next|yesterday|tomorrow|instead|almost|nearly|you (?:said|say|wrote|write|rated|rate|gave|give|called?|claim(?:ed)?)|your(?:self| own)|says|asks|wenn|nicht|kein|si|pas)\b|n['’]t\b|["“”„«»>|]/iu;
-/** What may follow: the end of a thought, or its reason. No noun that is counted. */
-const AFTER_JUDGEMENT =
-  /^ ?(?:$|[.,;:!?)…–—-]|(?:because|since|for|today|overall|on|given|and|but|as|in my|i think|i['’]?d say|from me|this time|weil|für|parce|pour)\b)/iu;
-
-/**
- * The score of a reply that has no score line, from a sentence: "I'd give this day a solid 7 out of 10." Null unless the reply
- * has one number out of ten, which may stand there several times, and each of its sentences judges the day.
- *
- * Threat: the sentence quotes the log. The caller asks only if no log of the prompt has a number out of ten.
- */
-export function readSentenceScore(reply: string): number | null {
-  const scores = new Set<number | null>();
-  for (const sentence of reply.split(/\n+|(?<=[.!?…])\s+/)) {
-    const { plain } = toPlain(sentence, sentence.length);
-    if (!hasOutOfTen(plain)) continue;
-    const isJudgement = JUDGES.test(plain) && !DOUBTS.test(sentence);
-    const found = [...plain.matchAll(OUT_OF_TEN_IN_SENTENCE)];
-    if (found.length === 0 || !isJudgement) return null;
-    for (const { 0: text, 1: value, index } of found)
-      scores.add(AFTER_JUDGEMENT.test(plain.slice(index + text.length)) ? toScore(value!) : null);
-  }
-  const [score = null] = scores;
-  return scores.size === 1 ? score : null;
-}
-
-/** In any form, also as a part of a range: what it may mean is for the caller to doubt. */
-export const hasOutOfTen = (text: string): boolean =>
-  new RegExp(`${OF}10(?!\\d)`, 'iu').test(toPlain(text, text.length).plain);
-
 /** A score in a field of its own: `7`, `"7"`, `"7.5/10"`. Null if it is not one number from 1 to 10. */
 export function readScore(value: unknown): number | null {
   if (typeof value === 'number') return toScore(String(value));
@@ -178,7 +139,7 @@ const ZEROS = [0x660, 0x6f0, 0x966, 0x9e6];
  * The line as a reader sees it: without invisible characters, Markdown and quotation marks, with ASCII digits, full-width
  * characters as ordinary ones and single blanks. `ends`: for each character of `plain`, where it ends in the line.
  */
-function toPlain(line: string, length = MAX_SCORE_LINE_LENGTH): { plain: string; ends: number[] } {
+function toPlain(line: string): { plain: string; ends: number[] } {
   let plain = '';
   const ends: number[] = [];
   let at = 0;
@@ -188,7 +149,7 @@ function toPlain(line: string, length = MAX_SCORE_LINE_LENGTH): { plain: string;
     if (shown !== ' ' || !/^$| $/.test(plain.slice(-1))) plain += shown;
     while (ends.length < plain.length) ends.push(at);
     // A long line is classified by its beginning.
-    if (plain.length > length) break;
+    if (plain.length > MAX_SCORE_LINE_LENGTH) break;
   }
   return { plain, ends };
 }

@@ -7,7 +7,7 @@
  */
 import { PARTIAL_CITATION, resolveCitations, type Citation, type FindCitation } from '#domain/coach/citations.ts';
 import { MIN_REPLY_CHARS, MIN_REVIEW_REPLY_CHARS } from '#domain/coach/coach.ts';
-import { hasOutOfTen, isFence, parseScoredText, readScore, readSentenceScore } from '#domain/coach/score-line.ts';
+import { isFence, parseScoredText, readScore } from '#domain/coach/score-line.ts';
 import { stripInvisible } from '#domain/coach/strip-invisible.ts';
 import { isDatedLinePrefix, isWinsHeading, isWinsHeadingPrefix, parseDatedLine } from '#domain/coach/win-bullets.ts';
 import type { Day } from '#domain/day/day.ts';
@@ -34,14 +34,14 @@ export type ReplyParser = {
 
 /**
  * For feedback: an object that follows `FEEDBACK_SCHEMA`, or a text with a score line and a missing-fact line, because an
- * endpoint may ignore the schema.
+ * endpoint may ignore the schema. `isQuoted`: see `createQuoteFinder`.
  *
  * A reply that starts otherwise, for example with a greeting, is not displayed before it is complete: its start may be
  * a thought whose opening marker is missing, or an object may follow.
  */
 export function feedbackReplyParser(
   find: FindCitation,
-  { isQuoted, hasScore: isLogScored }: LogQuotes = createQuoteFinder([]),
+  isQuoted: (text: string) => boolean = () => false,
 ): ReplyParser {
   const toReply = ({ score, text, cited, missingFact }: RawReply): Reply | null => {
     // Threat: the model repeats the log, with the score that it asks for, instead of judging it.
@@ -69,10 +69,7 @@ export function feedbackReplyParser(
       const objects = scored.startsWithScore ? [] : findObjects(text);
       // Threat: of an object that cannot be read, a line of its feedback quotes the score that the log asks for.
       const isUnread = !scored.startsWithScore && REPLY_START.test(text);
-      if (objects.length === 0) {
-        if (scored.isInvalid || isUnread) return null;
-        return toReply(scored.score === null && !isLogScored ? { ...scored, score: readSentenceScore(text) } : scored);
-      }
+      if (objects.length === 0) return scored.isInvalid || isUnread ? null : toReply(scored);
       const around = objects.reduceRight((rest, { start, end }) => rest.slice(0, start) + rest.slice(end), text);
       const scores = new Set(objects.map(({ fields }) => readScore(fields?.score)));
       const texts = new Set(objects.map(({ fields }) => asOneText(fields?.feedback)));
@@ -97,26 +94,16 @@ const NOTHING: PartialReply = { score: null, text: '' };
 /** Shorter texts stand in a log by chance. */
 const MIN_QUOTE_LETTERS = 10;
 
-export type LogQuotes = {
-  /** Whether each line of a text stands word for word in the logs. */
-  isQuoted: (text: string) => boolean;
-  /** A log has a number out of ten, which a sentence may quote in other words. */
-  hasScore: boolean;
-};
-
-/** `logs`: what the prompt contained. */
-export function createQuoteFinder(logs: readonly string[]): LogQuotes {
+/** Finds whether each line of a text stands word for word in the logs that the prompt contained. */
+export function createQuoteFinder(logs: readonly string[]): (text: string) => boolean {
   const lettersOf = (text: string): string =>
     text
       .normalize('NFKC')
       .toLowerCase()
       .replaceAll(/[^\p{L}\p{N}]/gu, '');
   const all = logs.map(lettersOf).join('');
-  return {
-    isQuoted: (text) =>
-      lettersOf(text).length >= MIN_QUOTE_LETTERS && text.split('\n').every((line) => all.includes(lettersOf(line))),
-    hasScore: logs.some(hasOutOfTen),
-  };
+  return (text) =>
+    lettersOf(text).length >= MIN_QUOTE_LETTERS && text.split('\n').every((line) => all.includes(lettersOf(line)));
 }
 
 /** `days`: the days whose logs the prompt contained. A dated bullet of any other day is invented, so it is dropped. */
