@@ -4,6 +4,8 @@ import { editor } from '../support/journal.ts';
 import { addAuthenticator, endSession, signInOverlay } from '../support/sign-in.ts';
 import { expectNoHorizontalScroll, inBothThemes, expect, expectToast, test } from '../support/test.ts';
 
+test.use({ expectedErrors: /status of 502/ });
+
 test('the owner adds, names and removes a passkey, which signs in meanwhile', async ({
   page,
   signUp,
@@ -65,6 +67,11 @@ test('the owner adds, names and removes a passkey, which signs in meanwhile', as
     await expect(dialog).toHaveCount(0);
     await expect(remove).toBeFocused();
     await remove.click();
+    // The page of a proxy has no code of an error.
+    const badGateway = { status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' };
+    await page.route('**/passkeys/*', (route) => route.fulfill(badGateway), { times: 1 });
+    await dialog.getByRole('button', { name: 'Remove' }).click();
+    await expect(dialog.getByRole('alert').filter({ hasText: /./ }).first()).toBeVisible();
     await dialog.getByRole('button', { name: 'Remove' }).click();
     await expectToast(page, `Removed: ${isolate('Work laptop')}.`);
     await expect(page.getByRole('button', { name: 'Add a passkey' })).toBeVisible();

@@ -30,6 +30,8 @@ async function enterAppCode(page: Page, code: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
+test.use({ expectedErrors: /net::ERR_FAILED/ });
+
 test('an authenticator app is asked for at each sign-in, before anything of the journal is requested', async ({
   page,
   signUp,
@@ -133,7 +135,11 @@ test('a recovery code replaces the app once, and the owner renews the codes and 
 
   await test.step('new codes replace the old ones', async () => {
     await page.getByRole('button', { name: 'Get new codes' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Get codes' }).click();
+    const dialog = page.getByRole('dialog');
+    await page.route('**/recovery-codes/regenerate', (route) => route.abort(), { times: 1 });
+    await dialog.getByRole('button', { name: 'Get codes' }).click();
+    await expect(dialog.getByRole('alert').filter({ hasText: /./ }).first()).toBeVisible();
+    await dialog.getByRole('button', { name: 'Get codes' }).click();
     await expect(page.getByRole('heading', { name: 'Keep your recovery codes' })).toBeVisible();
     expect(await readShownCodes(page)).not.toContain(codes[0]);
     await page.getByRole('button', { name: 'I have kept them' }).click();
@@ -143,6 +149,9 @@ test('a recovery code replaces the app once, and the owner renews the codes and 
     await page.getByRole('button', { name: 'Remove app' }).click();
     const dialog = page.getByRole('dialog');
     await expect(dialog).toContainText('Two-step verification will be off');
+    await page.route('**/factors/*', (route) => route.abort(), { times: 1 });
+    await dialog.getByRole('button', { name: 'Turn off' }).click();
+    await expect(dialog.getByRole('alert').filter({ hasText: /./ }).first()).toBeVisible();
     await dialog.getByRole('button', { name: 'Turn off' }).click();
     await expectToast(page, 'Two-step verification is off.');
     await expect(page.getByText('Off', { exact: true })).toBeVisible();

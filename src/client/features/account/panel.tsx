@@ -76,8 +76,8 @@ type ConfirmChangeDialogProps<Data> = {
   texts?: Readonly<Record<string, string>>;
   /** The error that says that it is gone already, for example in another tab. */
   goneCode?: string;
-  /** Follows a change that succeeded. */
-  onChanged: (data: Data) => Promise<void> | void;
+  /** Follows a change that succeeded. The data is null if it was gone already. */
+  onChanged: (data: Data | null) => Promise<void> | void;
   onClose: () => void;
 };
 
@@ -96,8 +96,10 @@ export function ConfirmChangeDialog<Data>({
   const { applyChange, dialog } = useRecentSignIn();
   const { outcome, busy, onSubmit } = useSubmit(async () => {
     const { data, error } = await applyChange(change);
-    if (error && (error === 'cancelled' || error.code !== goneCode)) return toOutcome(error, texts);
-    await onChanged(data as Data);
+    // An error without an answer has no code, as a caller without `goneCode` has none.
+    const isGone = error !== null && error !== 'cancelled' && goneCode !== undefined && error.code === goneCode;
+    if (error && !isGone) return toOutcome(error, texts);
+    await onChanged(data ?? null);
     return null;
   });
   return (

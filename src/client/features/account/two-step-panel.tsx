@@ -176,7 +176,9 @@ function RecoveryCodes({ onOpen }: Pick<FactorListProps, 'onOpen'>) {
           label="Get codes"
           busyLabel="Creating..."
           change={() => (data ? auth.mfa.recoveryCodes.regenerate() : auth.mfa.recoveryCodes.generate())}
-          onChanged={({ codes: created }) => onOpen({ codes: created, isFirstFactor: false })}
+          onChanged={(created) => {
+            if (created) onOpen({ codes: created.codes, isFirstFactor: false });
+          }}
           onClose={() => setAsking(false)}
         >
           <p>
