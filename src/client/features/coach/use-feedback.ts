@@ -56,7 +56,8 @@ export function useFeedback(date: Day, log: OpenLog) {
           .order('created_at', { ascending: false })
           .limit(1)
           .abortSignal(signal)
-          .maybeSingle(),
+          .maybeSingle()
+          .throwOnError(),
       ]);
       return {
         hasLog: entry !== null,
