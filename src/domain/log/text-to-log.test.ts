@@ -217,6 +217,12 @@ test.each([
   expect(convert(text)).toBe(html);
 });
 
+test('shows no indentation of layout, which would make a long text too large to store', () => {
+  const layout = ['left', ...Array.from({ length: 2_000 }, (_, line) => `${' '.repeat(60)}right ${line}`)].join('\n');
+  expect(convert(layout).length).toBeLessThan(layout.length);
+  expect(convert(`left\n${' '.repeat(60)}right`)).toBe(p('left', `${nbsp(40)}right`));
+});
+
 test('keeps the indentation of an outline without markers', () => {
   expect(convert('Launch\n  Design\n    Mockups\n  Build')).toBe(
     p('Launch', `${nbsp(2)}Design`, `${nbsp(4)}Mockups`, `${nbsp(2)}Build`),

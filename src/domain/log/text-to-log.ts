@@ -137,7 +137,9 @@ function readLines(text: string): Line[] {
   dropDoubtfulMarkers(lines);
   // Below an item, the indentation says what belongs to it.
   const isPlain = lines.every(({ marker }) => marker === null);
-  for (const block of isPlain ? [lines] : read) if (block.every(({ marker }) => marker === null)) showIndents(block);
+  let left = MAX_SHOWN_COLUMNS;
+  for (const block of isPlain ? [lines] : read)
+    if (block.every(({ marker }) => marker === null)) left -= showIndents(block, left);
   return lines;
 }
 
@@ -149,10 +151,19 @@ function readLine(line: string): Line {
   return { text, indent: indentOf(line), marker };
 }
 
-/** As seen: in an outline, a stack trace or a poem. */
-function showIndents(lines: readonly Line[]): void {
+/** A deeper indentation is layout, such as a line at the right of its page. */
+const MAX_COLUMNS = 40;
+/** A column takes six bytes of HTML. Those of a long text would make its day too large to store. */
+const MAX_SHOWN_COLUMNS = 5_000;
+
+/** As seen: in an outline, a stack trace or a poem. Shows none if they have more than `limit` columns. Returns the shown. */
+function showIndents(lines: readonly Line[], limit: number): number {
   const common = lines.reduce((least, { indent }) => Math.min(least, indent), Infinity);
-  for (const line of lines) line.text = visibleIndent(line.indent - common) + line.text;
+  const columnsOf = ({ indent }: Line): number => Math.min(indent - common, MAX_COLUMNS);
+  const columns = lines.reduce((sum, line) => sum + columnsOf(line), 0);
+  if (columns > limit) return 0;
+  for (const line of lines) line.text = visibleIndent(columnsOf(line)) + line.text;
+  return columns;
 }
 
 /** A sign before a digit, beside items with the same sign: an item that keeps it. */
