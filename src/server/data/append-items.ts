@@ -16,6 +16,7 @@ import type { Clock } from '../clock.ts';
 import { isUniqueViolation, PERMISSION_DENIED, sqlStateOf } from '../database/database-error.ts';
 import type { AsUser, Database, Identity } from '../database/database.ts';
 import { dataError, DataError } from './errors.ts';
+import { BULK_BODY_LENGTH } from './query-cost.ts';
 import { withDateHeaderSql } from './to-sql.ts';
 import type { WriteQuota } from './write-quota.ts';
 
@@ -83,13 +84,16 @@ const noteKey = `noted as (
     select $1::uuid, $4::text, $5::text, $2::date, saved.revision from saved where $4::text is not null)
   select revision, bytes from saved`;
 
-/** As `appendItems` of the domain does with a log whose last element is a list without an empty item at its end. */
+/**
+ * As `appendItems` of the domain does with a log whose last element is a list without an empty item at its end. Shares a
+ * transaction with saves of others, who would wait for a long log.
+ */
 const APPEND = `
   with saved as (
     update public.entries set content = left(content, -5) || $3::text || right(content, 5)
      where user_id = $1::uuid and date = $2::date and right(content, 10) in ('</li></ol>', '</li></ul>')
        and right(content, 21) not like '<li><p></p></li></_l>' and right(content, 25) not like '<li><p><br></p></li></_l>'
-       and octet_length(content) + octet_length($3::text) <= ${ENTRY_MAX_BYTES}
+       and octet_length(content) + octet_length($3::text) <= ${BULK_BODY_LENGTH}
        and not exists (select from public.appended_items where user_id = $1::uuid and key = $4::text)
     returning revision, octet_length(content) as bytes), ${noteKey}`;
 

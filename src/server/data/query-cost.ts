@@ -167,7 +167,7 @@ export const writesManyLongTexts = (table: ExposedTable, query: Query): boolean 
   (scansLongTexts(table, query) || !query.where.some((condition) => isSingleRowFilter(condition, table.log?.day)));
 
 /** In UTF-16 units: about five thousand words, more than a day's log usually has. */
-const BULK_BODY_LENGTH = 32 * 1024;
+export const BULK_BODY_LENGTH = 32 * 1024;
 
 /** Whether the body may contain many rows or is long; such writes go through the bulk limiter. */
 export const isBulk = (body: string): boolean => body.length > BULK_BODY_LENGTH || /^\s*\[/.test(body);

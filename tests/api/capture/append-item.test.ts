@@ -278,4 +278,14 @@ test('appends of different users that start together share a transaction', async
     [users],
   );
   expect(rows[0]!.transactions).toBe(1);
+
+  const long = `<ol><li><p>${'x'.repeat(40_000)}</p></li></ol>`;
+  await admin.query('update public.entries set content = $2 where user_id = $1', [users[0], long]);
+  await Promise.all(users.map((userId) => appendTo(userId, 'shares again')));
+  const { rows: others } = await admin.query<{ user: string; count: number }>(
+    'select user_id as "user", count(*) over (partition by xmin::text)::int from public.entries where user_id = any($1)',
+    [users],
+  );
+  expect(others.find(({ user }) => user === users[0])?.count).toBe(1);
+  expect(others.filter(({ user }) => user !== users[0]).map(({ count }) => count)).toEqual(Array(7).fill(7));
 });
