@@ -34,6 +34,10 @@ test('names what was done a year ago until the page has text, moves nothing, and
   await signUp(page, { path: `/journal?date=${today()}`, isCloser: true, logs });
   await expect(editor(page)).toBeVisible();
   await expect(line(page)).toHaveCount(0);
+  // The serif font comes after the screen, and its letters are a hair wider than those of the fallback.
+  const hasSerif = () =>
+    page.evaluate(() => [...document.fonts].some((font) => font.family === 'Newsreader' && font.status === 'loaded'));
+  await expect.poll(hasSerif).toBe(true);
   const shift = await readShift(page);
   release();
   await expect(line(page)).toHaveText('A year ago: Shipped the billing migration and 2 more');
