@@ -36,7 +36,9 @@ addEventListener('hashchange', () => findAuthLink(location) && location.reload()
 watchStart();
 holdEarlySubmit();
 // Without a service worker's copy the serif font, 59 KB, waits for the app's code (router.tsx, tokens.css).
-if (page === 'app' && !hasWorker()) document.documentElement.dataset['serif'] = 'late';
+// The heading of the reviews wraps another way in the fallback, so that they would shift.
+if (page === 'app' && !hasWorker() && location.pathname !== ROUTES.reviews.path)
+  document.documentElement.dataset['serif'] = 'late';
 // The menu offers it (layout/install.ts).
 addEventListener('beforeinstallprompt', (event) => {
   event.preventDefault();
