@@ -151,13 +151,13 @@ test(
     };
 
     const deliver = async (message: MailMessage): Promise<void> => {
-      if (next() < 0.03) {
+      if (next() < 0.1) {
         faults.deferred += 1;
         throw new MailDeferred('not taken');
       }
       const day = /journal\?date=(\d{4}-\d{2}-\d{2})/.exec(message.text)![1]! as Day;
       receive('mail', message.to, byEmail.get(message.to)!, day);
-      if (next() < 0.05) {
+      if (next() < 0.1) {
         faults.lost += 1;
         throw new MailDeferred('no answer', { mayHaveArrived: true });
       }
@@ -306,8 +306,8 @@ test(
       await Promise.all(processes.slice(0, 1 + below(3)).map((process) => process.run(next() < 0.25)));
       receivePushed();
     }
-    // The schedule exercised what it is about.
-    expect(sent.mail.size).toBeGreaterThan(USERS * DAYS * 0.1);
+    // The schedule exercised what it is about. Of the order in which the processes run, 64 to 112 mails come in 30 days.
+    expect(sent.mail.size).toBeGreaterThan(USERS * DAYS * 0.05);
     expect(sent.push.size).toBeGreaterThan(USERS * DAYS * 0.1);
     for (const [fault, count] of Object.entries(faults)) expect(count, fault).toBeGreaterThan(0);
   },

@@ -110,6 +110,7 @@ test.describe('on a touch screen', () => {
     await collect(page);
     await page.getByRole('button', { name: 'Pick lines' }).tap();
     await page.getByLabel('Find a line').fill('Shipped');
+    await expect(page.getByRole('checkbox')).toHaveCount(30);
     for (const box of await page.getByRole('checkbox').all()) await box.check();
     await page.getByRole('button', { name: /^Document/ }).tap();
     await expect(lines(page)).toHaveCount(30);
