@@ -85,15 +85,15 @@ const noteKey = `noted as (
   select revision, bytes from saved`;
 
 /**
- * As `appendItems` of the domain does with a log whose last element is a list without an empty item at its end. Shares a
- * transaction with saves of others, who would wait for a long log.
+ * As `appendItems` of the domain does with a log whose last element is a list without an empty item at its end. `$6`: the
+ * most bytes that it may write.
  */
 const APPEND = `
   with saved as (
     update public.entries set content = left(content, -5) || $3::text || right(content, 5)
      where user_id = $1::uuid and date = $2::date and right(content, 10) in ('</li></ol>', '</li></ul>')
        and right(content, 21) not like '<li><p></p></li></_l>' and right(content, 25) not like '<li><p><br></p></li></_l>'
-       and octet_length(content) + octet_length($3::text) <= ${BULK_BODY_LENGTH}
+       and octet_length(content) + octet_length($3::text) <= $6::integer
        and not exists (select from public.appended_items where user_id = $1::uuid and key = $4::text)
     returning revision, octet_length(content) as bytes), ${noteKey}`;
 
@@ -136,16 +136,19 @@ export async function appendItems(
   if (date > latestToday(clock.now())) throw new AppendError('future_day');
   writeQuota.check(userId);
   const itemsHash = createHash('sha256').update(JSON.stringify(items)).digest('base64url');
+  const html = items.map(itemHtml).join('');
+  const append = (user: AsUser, maxBytes: number): Promise<Saved | null> =>
+    save(user, APPEND, [userId, date, html, key, itemsHash, maxBytes]);
   const quickWriter = database.asUser(identity, { isQuickWrite: true });
-  const appended = await save(quickWriter, APPEND, [userId, date, items.map(itemHtml).join(''), key, itemsHash]);
+  // In a transaction of its own: others would wait for a long log, and an insert into a locked day would roll theirs back.
+  const writer = database.asUser(identity);
+  const appended = (await append(quickWriter, BULK_BODY_LENGTH)) ?? (await append(writer, ENTRY_MAX_BYTES));
   if (appended !== null) {
     // Only now are the bytes known. A limit that they reach refuses the next append.
     await spend(writeQuota, userId, appended.bytes).catch(ignoreLimit);
     return { outcome: 'appended', date, revision: appended.revision };
   }
   const reader = database.asUser(identity, { isQuickRead: true });
-  // An insert into a locked day fails, and would take the transactions of others with it.
-  const writer = database.asUser(identity);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const { rows } = await reader.statement<Row>(READ, [userId, date, key]);
     const { id, revision, content, ...used } = rows[0]!;

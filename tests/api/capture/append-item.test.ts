@@ -259,13 +259,14 @@ test('work without a session appends as the user', async () => {
   expect(await contentOf(person)).toBe(log('from a mail'));
 });
 
+const appendDeps = () => {
+  const { database, clock, config } = world.server;
+  return { database, clock, writeQuota: createWriteQuota({ database, clock, config, limiters: createLimiters() }) };
+};
+
 test('appends of different users that start together share a transaction', async () => {
-  const { database, clock, config, admin } = world.server;
-  const deps = {
-    database,
-    clock,
-    writeQuota: createWriteQuota({ database, clock, config, limiters: createLimiters() }),
-  };
+  const { admin } = world.server;
+  const deps = appendDeps();
   const users = await Promise.all(Array.from({ length: 8 }, async () => (await newUser()).id));
   const appendTo = (userId: string, text: string) =>
     appendItems(deps, actAsUser(userId), { date: today(), items: [text], key: text });
@@ -288,4 +289,22 @@ test('appends of different users that start together share a transaction', async
   );
   expect(others.find(({ user }) => user === users[0])?.count).toBe(1);
   expect(others.filter(({ user }) => user !== users[0]).map(({ count }) => count)).toEqual(Array(7).fill(7));
+});
+
+test('appends to a long log that start together are all kept', async () => {
+  const { admin } = world.server;
+  const deps = appendDeps();
+  const person = await newUser();
+  const long = `<ol><li><p>${'x'.repeat(200_000)}</p></li></ol>`;
+  await admin.query('insert into public.entries (user_id, date, content) values ($1, $2, $3)', [
+    person.id,
+    today(),
+    long,
+  ]);
+  const texts = Array.from({ length: 24 }, (_, index) => `item ${index}`);
+  await Promise.all(
+    texts.map((text) => appendItems(deps, actAsUser(person.id), { date: today(), items: [text], key: text })),
+  );
+  const content = (await contentOf(person))!;
+  for (const text of texts) expect(content.split(`<p>${text}</p>`), text).toHaveLength(2);
 });
