@@ -1,4 +1,5 @@
 /** Tests the reading of plain text from terminals, chats and notes. */
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { escapeHtml } from './entry-html.ts';
 import { normalizeText, textToLog } from './text-to-log.ts';
@@ -221,6 +222,23 @@ test('shows no indentation of layout, which would make a long text too large to 
   const layout = ['left', ...Array.from({ length: 2_000 }, (_, line) => `${' '.repeat(60)}right ${line}`)].join('\n');
   expect(convert(layout).length).toBeLessThan(layout.length);
   expect(convert(`left\n${' '.repeat(60)}right`)).toBe(p('left', `${nbsp(40)}right`));
+});
+
+test('shows a bounded indentation, however many parts code makes of a text', () => {
+  const prose = fc
+    .array(fc.nat(60), { minLength: 60, maxLength: 160 })
+    .map((indents) => ['Words', ...indents.map((indent) => `${' '.repeat(indent)}right`)].join('\n'));
+  const program = fc.nat(9).map((n) => `function f${n}() {\n  return ${n};\n}`);
+  fc.assert(
+    fc.property(fc.array(fc.tuple(prose, program), { minLength: 6, maxLength: 12 }), (parts) => {
+      const text = parts.map((part) => part.join('\n\n')).join('\n\n');
+      // Five thousand columns of `&nbsp;`, and the tags of a line.
+      expect(convert(text).length).toBeLessThan(
+        text.replaceAll(/ +/g, ' ').length + 6 * 5_000 + 12 * text.split('\n').length,
+      );
+    }),
+    { numRuns: 50 },
+  );
 });
 
 test('keeps the indentation of an outline without markers', () => {

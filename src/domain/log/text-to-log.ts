@@ -128,19 +128,20 @@ function dropDoubtfulMarkers(lines: readonly Line[]): void {
   }
 }
 
-function readLines(text: string): Line[] {
+/** `indented`: the lines whose indentation is shown, by block. */
+function readLines(text: string): { lines: Line[]; indented: readonly (readonly Line[])[] } {
   const filled = text.split('\n').filter((line) => line.trim() !== '');
-  if (isTable(filled)) return filled.map((line) => ({ text: joinCells(line.split('\t')), indent: 0, marker: null }));
+  if (isTable(filled)) {
+    const rows = filled.map((line) => ({ text: joinCells(line.split('\t')), indent: 0, marker: null }));
+    return { lines: rows, indented: [] };
+  }
   const blocks = text.split(BLANK_LINES).map((block) => block.split('\n').filter((line) => line.trim() !== ''));
   const read = blocks.map((block) => block.map(readLine));
   const lines = read.flat();
   dropDoubtfulMarkers(lines);
   // Below an item, the indentation says what belongs to it.
-  const isPlain = lines.every(({ marker }) => marker === null);
-  let left = MAX_SHOWN_COLUMNS;
-  for (const block of isPlain ? [lines] : read)
-    if (block.every(({ marker }) => marker === null)) left -= showIndents(block, left);
-  return lines;
+  const isPlain = (block: readonly Line[]): boolean => block.every(({ marker }) => marker === null);
+  return { lines, indented: isPlain(lines) ? [lines] : read.filter(isPlain) };
 }
 
 const BLANK_LINES = /\n(?:[^\S\n]*\n)+/;
@@ -153,7 +154,7 @@ function readLine(line: string): Line {
 
 /** A deeper indentation is layout, such as a line at the right of its page. */
 const MAX_COLUMNS = 40;
-/** A column takes six bytes of HTML. Those of a long text would make its day too large to store. */
+/** Of a whole text. A column takes six bytes of HTML: those of a long text would make its day too large to store. */
 const MAX_SHOWN_COLUMNS = 5_000;
 
 /** As seen: in an outline, a stack trace or a poem. Shows none if they have more than `limit` columns. Returns the shown. */
@@ -203,9 +204,15 @@ export function textToLog(text: string): { html: string; lines: number } {
   const parts = splitCode(normalizeText(text).split('\n'));
   const root = createRoot();
   let count = 0;
+  let columns = MAX_SHOWN_COLUMNS;
   for (const part of parts) {
-    if (part.isCode) addBlock(root, 'pre', escapeHtml(codeText(part.lines)));
-    else count += addLines(root, readLines(part.lines.join('\n')));
+    if (part.isCode) {
+      addBlock(root, 'pre', escapeHtml(codeText(part.lines)));
+      continue;
+    }
+    const { lines, indented } = readLines(part.lines.join('\n'));
+    for (const block of indented) columns -= showIndents(block, columns);
+    count += addLines(root, lines);
   }
   return { html: writeLog(root), lines: parts.some((part) => part.isCode) ? Math.max(2, count) : count };
 }
