@@ -6,6 +6,9 @@ export const QUICK_ENTRIES = [
   { emoji: '🌀', text: 'Distracted / Procrastinated' },
 ] as const;
 
+/** Longer than every quick entry. */
+export const MAX_QUICK_ENTRY_LENGTH = 100;
+
 /** The canned text that a log's plain text consists of, or null for any other text. */
 export function matchQuickEntry(text: string): string | null {
   const trimmed = text.trim();

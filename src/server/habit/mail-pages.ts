@@ -11,7 +11,7 @@
 import { Hono, type Context } from 'hono';
 import { dayLabel, type Day } from '#domain/day/day.ts';
 import { EMPTY_LOG_HTML, withDateHeader } from '#domain/log/entry-html.ts';
-import { QUICK_ENTRIES } from '#domain/log/quick-entries.ts';
+import { MAX_QUICK_ENTRY_LENGTH, QUICK_ENTRIES } from '#domain/log/quick-entries.ts';
 import { dayPath, ROUTES } from '#domain/routes.ts';
 import { pageDocument } from '../http/page-document.ts';
 import type { Clock } from '../clock.ts';
@@ -90,9 +90,6 @@ async function readText(database: Database, userId: string, day: Day): Promise<s
     );
   return rows[0]?.text ?? '';
 }
-
-/** Longer than every quick entry. */
-const MAX_QUICK_ENTRY_LENGTH = 100;
 
 /**
  * Writes as the user, so that the policies decide about the day and the triggers keep versions and tell open pages. One

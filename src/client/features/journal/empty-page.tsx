@@ -19,7 +19,7 @@ import { entryQuery } from '#client/sync/entries/entry-queries.ts';
 import styles from './journal.module.css';
 import { escapeHtml, EMPTY_LOG_HTML } from '#domain/log/entry-html.ts';
 import { QUICK_SAVE_DELAY_MS } from '#domain/log/entry.ts';
-import { QUICK_ENTRIES, matchQuickEntry } from '#domain/log/quick-entries.ts';
+import { matchQuickEntry, MAX_QUICK_ENTRY_LENGTH, QUICK_ENTRIES } from '#domain/log/quick-entries.ts';
 import type { JournalEditorHandle } from '#client/editor/create-editor.ts';
 import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
 
@@ -81,13 +81,11 @@ const logOf = (text: string): string => EMPTY_LOG_HTML.replace('<p></p>', () => 
 /** The quick entry that a log consists of, `''` for a log without words; null for a log with words of the user. */
 const quickEntryOf = (html: string): string | null => (isEmptyLog(html) ? '' : matchQuickEntry(entryText(html)));
 
-/** Longer than every quick entry; so the page doesn't serialise a long log at every key. */
-const MAX_QUICK_ENTRY_LENGTH = 100;
-
 function useQuickEntry(page: PageText): string | null {
   const { saver, editor: handle } = page;
   return usePageValue(page, () => {
     if (!handle) return quickEntryOf(saver.text());
+    // A long log is not serialised at every key.
     const isLong = handle.editor.state.doc.textContent.trim().length > MAX_QUICK_ENTRY_LENGTH;
     return isLong ? null : quickEntryOf(handle.read());
   });
