@@ -1,7 +1,7 @@
 /** Pages do not shift while they load, on a phone and on a desktop, when answers arrive after the first paint. */
 import type { Page } from '@playwright/test';
 import type { SeededAccount } from './support/accounts.ts';
-import { expect, test } from './support/test.ts';
+import { expect, readShift, test } from './support/test.ts';
 
 const VIEWPORTS = [
   { width: 360, height: 620 },
@@ -9,21 +9,6 @@ const VIEWPORTS = [
 ];
 /** Google's bound for a good page is 0.1. */
 const MAX_SHIFT = 0.01;
-
-/** The sum of all layout shifts since the page was opened. */
-const readShift = (page: Page): Promise<number> =>
-  page.evaluate(async () => {
-    await document.fonts.ready;
-    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
-    type Shift = PerformanceEntry & { value: number };
-    return new Promise<number>((resolve) => {
-      new PerformanceObserver((list) =>
-        resolve((list.getEntries() as Shift[]).reduce((sum, { value }) => sum + value, 0)),
-      ).observe({ type: 'layout-shift', buffered: true });
-      // Without any shift the observer is never called.
-      requestAnimationFrame(() => requestAnimationFrame(() => resolve(0)));
-    });
-  });
 
 /** Holds the first answer of each API path until the page has painted its heading. */
 async function holdAnswers(page: Page): Promise<() => void> {

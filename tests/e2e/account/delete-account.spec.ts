@@ -10,7 +10,15 @@ import {
   enterPassword,
 } from '../support/sign-in.ts';
 import { daysAgo, editor, headersOf } from '../support/journal.ts';
-import { expectNoHorizontalScroll, inBothThemes, expect, expectToast, test, type Person } from '../support/test.ts';
+import {
+  expectNoHorizontalScroll,
+  inBothThemes,
+  expect,
+  expectToast,
+  loadedFonts,
+  test,
+  type Person,
+} from '../support/test.ts';
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const archiveStep = (page: Page) => page.getByRole('dialog', { name: 'Take your logs with you' });
@@ -107,9 +115,7 @@ test("the mail's page and a sign-in undo the deletion, and the sign-in says so o
     await page.emulateMedia({ colorScheme: 'dark' });
     await expectAccessible(page, 'contrast');
     await expectNoHorizontalScroll(page);
-    const loadedFonts = () =>
-      page.evaluate(() => [...document.fonts].filter(({ status }) => status === 'loaded').map(({ family }) => family));
-    await expect.poll(loadedFonts).toEqual(['Instrument Sans', 'Newsreader']);
+    await expect.poll(() => loadedFonts(page)).toEqual(['Instrument Sans', 'Newsreader']);
     await button(page, 'Keep my account').click();
     await expect(page.getByRole('heading', { name: 'Your account stays' })).toBeVisible();
     await expectAccessible(page);

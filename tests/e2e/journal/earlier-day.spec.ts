@@ -2,23 +2,10 @@
 import type { Page } from '@playwright/test';
 import { addYears, type Day } from '#domain/day/day.ts';
 import { editor, log, openDay, today } from '../support/journal.ts';
-import { expect, inBothThemes, test } from '../support/test.ts';
+import { expect, inBothThemes, loadedFonts, readShift, test } from '../support/test.ts';
 
 const YEAR_AGO: Day = addYears(today(), -1);
 const line = (page: Page) => page.getByRole('link', { name: /ago: / });
-
-const readShift = (page: Page): Promise<number> =>
-  page.evaluate(
-    () =>
-      new Promise<number>((resolve) => {
-        type Shift = PerformanceEntry & { value: number };
-        new PerformanceObserver((list) =>
-          resolve((list.getEntries() as Shift[]).reduce((sum, { value }) => sum + value, 0)),
-        ).observe({ type: 'layout-shift', buffered: true });
-        // Without any shift the observer is never called.
-        requestAnimationFrame(() => requestAnimationFrame(() => resolve(0)));
-      }),
-  );
 
 test('names what was done a year ago until the page has text, moves nothing, and opens that day', async ({
   page,
@@ -35,9 +22,7 @@ test('names what was done a year ago until the page has text, moves nothing, and
   await expect(editor(page)).toBeVisible();
   await expect(line(page)).toHaveCount(0);
   // The serif font comes after the screen, and its letters are a hair wider than those of the fallback.
-  const hasSerif = () =>
-    page.evaluate(() => [...document.fonts].some((font) => font.family === 'Newsreader' && font.status === 'loaded'));
-  await expect.poll(hasSerif).toBe(true);
+  await expect.poll(() => loadedFonts(page)).toContain('Newsreader');
   const shift = await readShift(page);
   release();
   await expect(line(page)).toHaveText('A year ago: Shipped the billing migration and 2 more');

@@ -254,6 +254,25 @@ export async function expectNoHorizontalScroll(page: Page): Promise<void> {
   await expect.poll(over, 'pixels that stick out at 320 px').toBeLessThanOrEqual(0);
 }
 
+/** The sum of all layout shifts since the page was opened. */
+export const readShift = (page: Page): Promise<number> =>
+  page.evaluate(async () => {
+    await document.fonts.ready;
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+    type Shift = PerformanceEntry & { value: number };
+    return new Promise<number>((resolve) => {
+      new PerformanceObserver((list) =>
+        resolve((list.getEntries() as Shift[]).reduce((sum, { value }) => sum + value, 0)),
+      ).observe({ type: 'layout-shift', buffered: true });
+      // Without any shift the observer is never called.
+      requestAnimationFrame(() => requestAnimationFrame(() => resolve(0)));
+    });
+  });
+
+/** The families of the fonts that the page has loaded. */
+export const loadedFonts = (page: Page): Promise<string[]> =>
+  page.evaluate(() => [...document.fonts].filter(({ status }) => status === 'loaded').map(({ family }) => family));
+
 export const chunkErrorToast = (page: Page): Locator =>
   page.getByRole('alert').filter({ hasText: "Couldn't load this. Check your connection and try again." });
 
