@@ -211,7 +211,7 @@ export async function serve({ config, clock, log, ...options }: ServeDeps): Prom
   };
 }
 
-/** What a process that serves needs, as the only one or as one of several workers. */
+/** The dependencies of a serving process, which is the only one or one of several workers. */
 type Deps = {
   config: Config;
   log: Logger;

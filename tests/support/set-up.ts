@@ -1,4 +1,4 @@
-/** What the tests of a file share: it starts before the first of them and ends after the last. */
+/** Starts a database or a server before the first test of a file, and ends it after the last. */
 import { afterAll, beforeAll } from 'vitest';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 

@@ -65,7 +65,7 @@ export function createDocumentSaver({ backend, draft, stored, leftover }: Deps) 
   let timer: ReturnType<typeof setTimeout> | undefined;
   let dirtySince: number | null = null;
   let running: Promise<void> | null = null;
-  /** What was sent without an answer: if it turns up as the row, it is not a change of another device. */
+  /** Documents that were sent and got no answer. A stored row that equals one is our own write, not another device's. */
   let unanswered: WinsDocument[] = [];
   const listeners = new Set<() => void>();
 

@@ -100,7 +100,7 @@ function matchingDay(day: CandidateDay, words: string): CandidateDay[] {
 
 const PAGE_ROWS = 400;
 
-/** What a period offers to pick: its logs, and the wins that reviews have named in it. */
+/** Reads the lines that the user can pick for a period: those of its logs, and the wins that reviews name in it. */
 export async function readCandidates(
   data: DataClient,
   userId: string,
