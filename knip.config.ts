@@ -21,7 +21,6 @@ const config: KnipConfig = {
         'src/client/features/landing/{landing-entry.ts,landing-page.tsx}',
         'src/client/features/legal/{legal-styles.ts,terms-page.tsx,privacy-page.tsx}',
         'scripts/*.{mjs,ts}',
-        'simulators/main.ts',
         'benchmarks/**/*.ts',
         'tests/support/product.ts',
         'tests/faults/programs/*.ts',

@@ -1,36 +1,10 @@
-/** Starts the simulators in a child process. The product only receives settings: their addresses and keys. */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { ROOT } from '../project.ts';
+/** Starts the simulators in this process. The product only receives settings: their addresses and keys. */
+import type { SandboxSettings } from '../../simulators/main.ts';
 
-/** Environment variables that point the product at the simulators. */
-export type SandboxSettings = Readonly<Record<string, string>>;
-
-/**
- * Returns the settings for the product. The child exits with this process, because their IPC channel closes.
- *
- * @param options.publicUrl the product's origin: payers are redirected to it and webhooks are sent to it
- * @param options.dataDir the folder below which the simulated payments are stored
- */
-export async function startSandbox({
-  publicUrl,
-  dataDir,
-}: {
-  publicUrl: string;
-  dataDir: string;
-}): Promise<SandboxSettings> {
-  const simulators = fork(join(ROOT, 'simulators', 'main.ts'), [publicUrl, dataDir], { stdio: 'inherit' });
-  process.once('exit', () => simulators.kill());
-  const exited = once(simulators, 'exit').then(([code]) => {
-    throw new Error(`the simulators exited with ${String(code)}`);
-  });
-  const [settings] = (await Promise.race([once(simulators, 'message'), exited])) as [SandboxSettings];
-  // Attach a handler now, or a later exit is an unhandled rejection. The sandbox pages report that exit to the user.
-  exited.catch(() => undefined);
-  simulators.unref();
-  simulators.channel?.unref();
-  return withoutOverridden(settings);
+/** Returns the settings for the product. See `startSimulators` for the options. */
+export async function startSandbox(options: { publicUrl: string; dataDir: string }): Promise<SandboxSettings> {
+  const { startSimulators } = await import('../../simulators/main.ts');
+  return withoutOverridden(await startSimulators(options));
 }
 
 /**
