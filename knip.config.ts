@@ -43,9 +43,7 @@ const config: KnipConfig = {
           'tests/deploy/vitest.config.ts',
         ],
       },
-      playwright: {
-        config: ['playwright.config.ts', 'tests/screenshots/playwright.config.ts'],
-      },
+      playwright: { config: ['playwright.config.ts', 'tests/screenshots/playwright.config.ts'] },
       // Whether a tool is used says lock-file.test.ts.
       ignoreDependencies: [
         /^@fontsource-variable\//,

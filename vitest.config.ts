@@ -23,10 +23,7 @@ const HANG_MS = 120_000;
 const polls = { expect: { poll: { timeout: 15_000 } } };
 const timeouts = { ...polls, testTimeout: fuzzBudget(HANG_MS), hookTimeout: HANG_MS };
 const sharedProcess = { ...timeouts, isolate: false, setupFiles: ['tests/support/restore-globals.ts'] };
-const database = {
-  ...sharedProcess,
-  globalSetup: ['tests/support/test-database-server.ts'],
-};
+const database = { ...sharedProcess, globalSetup: ['tests/support/test-database-server.ts'] };
 
 export default defineConfig({
   test: {
@@ -36,14 +33,7 @@ export default defineConfig({
     sequence: { sequencer: SpreadFaults },
     reporters: ['default'],
     projects: [
-      {
-        test: {
-          name: 'client',
-          ...timeouts,
-          pool: 'vmThreads',
-          include: ['src/client/**/*.test.{ts,tsx}'],
-        },
-      },
+      { test: { name: 'client', ...timeouts, pool: 'vmThreads', include: ['src/client/**/*.test.{ts,tsx}'] } },
       {
         test: {
           name: 'unit',
@@ -64,14 +54,7 @@ export default defineConfig({
           ...database,
         },
       },
-      {
-        test: {
-          name: 'schedules',
-          include: ['tests/world/**/*.test.ts'],
-          ...database,
-          isolate: true,
-        },
-      },
+      { test: { name: 'schedules', include: ['tests/world/**/*.test.ts'], ...database, isolate: true } },
     ],
   },
 });

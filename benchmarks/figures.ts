@@ -1,10 +1,5 @@
 /** One measured figure with its target. */
-export type Figure = {
-  what: string;
-  measured: string;
-  target: string;
-  isMet: boolean;
-};
+export type Figure = { what: string; measured: string; target: string; isMet: boolean };
 
 export function printFigures(title: string, figures: readonly Figure[]): void {
   process.stdout.write(`\n${title}\n`);

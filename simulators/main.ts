@@ -51,11 +51,7 @@ export async function startSimulators({
   ]);
   // The product stores order ids beyond the lifetime of this process, so ids must not repeat.
   const seed = randomInt(2 ** 32);
-  const paypal = createPaypalApp({
-    seed,
-    publicUrl,
-    stateFile: join(dataDir, 'sandbox', 'paypal.json'),
-  });
+  const paypal = createPaypalApp({ seed, publicUrl, stateFile: join(dataDir, 'sandbox', 'paypal.json') });
   paypal.simulator.webhooks.set({ automatic: true, delayMs: WEBHOOK_DELAY_MS });
   process.on('exit', () => paypal.close());
   const model = createModelApp(MODEL_PATH);

@@ -35,11 +35,13 @@ const SAMPLING = { temperature: 0.2, topP: 0.9, seed: 20, repeatPenalty: { penal
 
 /** The part of `node-llama-cpp` that this file uses. */
 type Runtime = {
-  getLlama(options: object): Promise<{
+  getLlama(
+    options: object,
+  ): Promise<{
     createGrammarForJsonSchema(schema: object): Promise<object>;
-    loadModel(options: { modelPath: string }): Promise<{
-      createContext(options: object): Promise<{ getSequence(): object }>;
-    }>;
+    loadModel(options: {
+      modelPath: string;
+    }): Promise<{ createContext(options: object): Promise<{ getSequence(): object }> }>;
   }>;
   LlamaChatSession: new (options: object) => ChatSession;
 };

@@ -57,13 +57,7 @@ async function measure(people: readonly Person[]): Promise<Round> {
   const rate = maximum * SHARE_OF_MAXIMUM;
   const stopping = new AbortController();
   const direct = saveDirectly(people, stopping.signal);
-  const saves = await sendAtRate({
-    url: app.url,
-    rate,
-    seconds: SECONDS,
-    warmUpSeconds: WARM_UP_SECONDS,
-    make,
-  });
+  const saves = await sendAtRate({ url: app.url, rate, seconds: SECONDS, warmUpSeconds: WARM_UP_SECONDS, make });
   stopping.abort();
   const directLatencies = await direct;
   const after = await measureMaximum(closedLoop);

@@ -81,11 +81,7 @@ async function start(command: string, settings: Record<string, string>): Promise
     LOG_LEVEL: 'error',
     ...settings,
   };
-  const program = spawn('sh', ['-c', `exec ${command}`], {
-    cwd: ROOT,
-    env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const program = spawn('sh', ['-c', `exec ${command}`], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'] });
   await waitForReadyUrl(program);
   return {
     url: `http://127.0.0.1:${port}`,

@@ -25,10 +25,7 @@ export async function warmCompileCache(root, node, cache) {
   const compiler = spawn(
     node,
     [...SERVER_NODE_FLAGS, join(scripts, 'build', 'compile-server.ts'), join(scripts, 'start.ts')],
-    {
-      env: { ...process.env, NODE_COMPILE_CACHE: cache },
-      stdio: 'ignore',
-    },
+    { env: { ...process.env, NODE_COMPILE_CACHE: cache }, stdio: 'ignore' },
   );
   const compiled = await new Promise((resolve) => {
     compiler.on('error', () => resolve(false));

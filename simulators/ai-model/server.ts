@@ -24,10 +24,7 @@ export type ModelProvider = 'google' | 'anthropic' | 'openai-compatible';
 /** Environment variables that point the product at the simulator. */
 export type ModelSettings = Readonly<Record<'AI_PROVIDER' | 'AI_MODEL' | 'AI_BASE_URL' | 'AI_API_KEY', string>>;
 
-export type ModelApp = {
-  readonly control: ModelControl;
-  readonly app: Hono<HostEnv>;
-};
+export type ModelApp = { readonly control: ModelControl; readonly app: Hono<HostEnv> };
 
 /**
  * An app to mount into another server.

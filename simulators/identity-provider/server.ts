@@ -103,10 +103,5 @@ export type IdentityServer = {
 export async function startIdentityServer(): Promise<IdentityServer> {
   const { app, control, settingsAt } = createIdentityApp();
   const host = await serveApp(app);
-  return {
-    url: host.url,
-    control,
-    settings: settingsAt(host.url, host.url),
-    close: host.close,
-  };
+  return { url: host.url, control, settings: settingsAt(host.url, host.url), close: host.close };
 }

@@ -77,9 +77,7 @@ export function createSamlIdentityProvider({ entityId, signInUrl, keys }: Option
         {} as never,
         'post',
         {},
-        {
-          customTagReplacement: () => ({ id: newId(), context: xml }),
-        },
+        { customTagReplacement: () => ({ id: newId(), context: xml }) },
       );
       return response.context;
     },

@@ -23,10 +23,7 @@ const PAGE_SCRIPT = ['page-script.js', '../push/page-script.js']
 /** Settings for the product. */
 export const WALLET_SETTINGS = { AUTH_ETHEREUM: 'on', AUTH_SOLANA: 'on' } as const;
 
-type Wallet = {
-  address: string;
-  sign: (message: Uint8Array) => Uint8Array;
-};
+type Wallet = { address: string; sign: (message: Uint8Array) => Uint8Array };
 
 /**
  * An app to mount into another server at its root.

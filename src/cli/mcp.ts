@@ -139,9 +139,7 @@ function followRequests(transport: StdioServerTransport): { finish(): Promise<vo
     await send(message);
     if (!('method' in message) && 'id' in message) remove(message.id);
   };
-  return {
-    finish: () => (ids.size === 0 ? Promise.resolve() : new Promise((done) => (resolve = done))),
-  };
+  return { finish: () => (ids.size === 0 ? Promise.resolve() : new Promise((done) => (resolve = done))) };
 }
 
 async function append(

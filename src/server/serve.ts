@@ -138,12 +138,7 @@ export async function serve({ config, clock, log, ...options }: ServeDeps): Prom
     push,
     coach,
   });
-  const jobs: Jobs = createJobs({
-    database,
-    log,
-    events,
-    jobs: tracing ? tracing.traceJobs(scheduled) : scheduled,
-  });
+  const jobs: Jobs = createJobs({ database, log, events, jobs: tracing ? tracing.traceJobs(scheduled) : scheduled });
   const changeStreams = createChangeStreams({ database, clock, limiters, log, events });
   const app = createApp({
     config,

@@ -11,12 +11,7 @@ async function acceptCandidate(field: Locator): Promise<void> {
   await field.focus();
   const devtools = await field.page().context().newCDPSession(field.page());
   const enter = { key: 'Enter', code: 'Enter' };
-  await devtools.send('Input.dispatchKeyEvent', {
-    type: 'keyDown',
-    ...enter,
-    windowsVirtualKeyCode: 229,
-    text: '\r',
-  });
+  await devtools.send('Input.dispatchKeyEvent', { type: 'keyDown', ...enter, windowsVirtualKeyCode: 229, text: '\r' });
   await devtools.send('Input.dispatchKeyEvent', { type: 'keyUp', ...enter, windowsVirtualKeyCode: 229 });
   await devtools.detach();
 }

@@ -181,11 +181,13 @@ test.describe('a premium user', () => {
 
     await choose(page, 'broken.json', '{"entries":');
     await expect(page.getByRole('alert').filter({ hasText: 'This file is damaged' })).toBeVisible();
-    await page.getByLabel('File to import').setInputFiles({
-      name: 'cat.png',
-      mimeType: 'image/png',
-      buffer: Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 255]),
-    });
+    await page
+      .getByLabel('File to import')
+      .setInputFiles({
+        name: 'cat.png',
+        mimeType: 'image/png',
+        buffer: Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 255]),
+      });
     await expect(page.getByRole('alert').filter({ hasText: 'This is a picture or a recording.' })).toBeVisible();
 
     await choose(page, name, text);

@@ -22,10 +22,7 @@ beforeEach(async () => {
  * `computed`: columns of a view that PostgreSQL refuses before it checks grants. `ignored`: columns that a user may send without effect, because a trigger restores the server's values.
  */
 const TABLES = {
-  profiles: {
-    writable: ['id', 'country', 'ai_consent'],
-    ownRow: `id = '${PEOPLE.premium.id}'`,
-  },
+  profiles: { writable: ['id', 'country', 'ai_consent'], ownRow: `id = '${PEOPLE.premium.id}'` },
   entries: {
     writable: ['user_id', 'date', 'content'],
     insertable: ['id'],
@@ -33,59 +30,26 @@ const TABLES = {
     ownRow: `user_id = '${PEOPLE.premium.id}' and date = '${DAYS.earliestToday}'`,
   },
   entry_dates: { writable: [], ownRow: 'true' },
-  entry_versions: {
-    writable: [],
-    ownRow: `user_id = '${PEOPLE.premium.id}'`,
-  },
+  entry_versions: { writable: [], ownRow: `user_id = '${PEOPLE.premium.id}'` },
   deleted_days: {
     writable: [],
     ownRow: 'true',
     // PostgreSQL checks whether a view can be updated before it checks grants, and one with `distinct on` cannot.
     refusal: '55000',
   },
-  entry_words: {
-    writable: [],
-    ownRow: `user_id = '${PEOPLE.premium.id}' and date = '${DAYS.earliestToday}'`,
-  },
-  plan_changes: {
-    writable: [],
-    ownRow: `user_id = '${PEOPLE.premium.id}'`,
-  },
-  payments: {
-    writable: [],
-    ownRow: `user_id = '${PEOPLE.premium.id}'`,
-  },
+  entry_words: { writable: [], ownRow: `user_id = '${PEOPLE.premium.id}' and date = '${DAYS.earliestToday}'` },
+  plan_changes: { writable: [], ownRow: `user_id = '${PEOPLE.premium.id}'` },
+  payments: { writable: [], ownRow: `user_id = '${PEOPLE.premium.id}'` },
   payment_changes: { writable: [], ownRow: 'true' },
-  payment_events: {
-    writable: [],
-    ownRow: 'true',
-  },
-  payment_ledger: {
-    writable: [],
-    ownRow: 'true',
-  },
-  plan_uses: {
-    writable: [],
-    ownRow: `user_id = '${PEOPLE.premium.id}'`,
-  },
-  analyses: {
-    writable: [],
-    ownRow: `user_id = '${PEOPLE.premium.id}'`,
-  },
-  analysis_runs: {
-    writable: [],
-    ownRow: `user_id = '${PEOPLE.premium.id}'`,
-  },
+  payment_events: { writable: [], ownRow: 'true' },
+  payment_ledger: { writable: [], ownRow: 'true' },
+  plan_uses: { writable: [], ownRow: `user_id = '${PEOPLE.premium.id}'` },
+  analyses: { writable: [], ownRow: `user_id = '${PEOPLE.premium.id}'` },
+  analysis_runs: { writable: [], ownRow: `user_id = '${PEOPLE.premium.id}'` },
   coach_reader: { writable: [], ownRow: 'true' },
-  reviews: {
-    writable: [],
-    ownRow: `user_id = '${PEOPLE.premium.id}'`,
-  },
+  reviews: { writable: [], ownRow: `user_id = '${PEOPLE.premium.id}'` },
   kept_reviews: { writable: [], ownRow: 'true', computed: ['entry_count', 'is_changed'] },
-  import_days: {
-    writable: [],
-    ownRow: `user_id = '${PEOPLE.premium.id}'`,
-  },
+  import_days: { writable: [], ownRow: `user_id = '${PEOPLE.premium.id}'` },
   preferences: {
     writable: [
       'user_id',
@@ -117,10 +81,7 @@ const TABLES = {
     insertable: ['user_id', 'id', 'first_day', 'last_day'],
     ownRow: `user_id = '${PEOPLE.premium.id}'`,
   },
-  plan_reminders: {
-    writable: [],
-    ownRow: `user_id = '${PEOPLE.premium.id}'`,
-  },
+  plan_reminders: { writable: [], ownRow: `user_id = '${PEOPLE.premium.id}'` },
   documents: {
     writable: ['title', 'first_day', 'last_day', 'content'],
     insertable: ['user_id', 'id'],

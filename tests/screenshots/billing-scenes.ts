@@ -103,12 +103,7 @@ export const BILLING_SCENES: readonly Scene[] = [
       await page.getByRole('dialog').getByRole('alert').filter({ hasText: /./ }).waitFor();
     },
   },
-  {
-    name: 'upgrade-renewal',
-    as: 'ending',
-    path: ROUTES.profile.path,
-    prepare: openUpgradeDialog,
-  },
+  { name: 'upgrade-renewal', as: 'ending', path: ROUTES.profile.path, prepare: openUpgradeDialog },
   {
     name: 'payment-processing',
     as: 'free',

@@ -92,12 +92,7 @@ export const COACH_SCENES: readonly Scene[] = [
       await page.getByText(AI_MESSAGES.noEntry).waitFor();
     },
   },
-  {
-    name: 'coach-none-yet',
-    as: 'veteran',
-    path: DAY_WITHOUT_FEEDBACK_URL,
-    prepare: openSheetWithAction,
-  },
+  { name: 'coach-none-yet', as: 'veteran', path: DAY_WITHOUT_FEEDBACK_URL, prepare: openSheetWithAction },
   { name: 'coach-up-to-date', as: 'veteran', path: ROUTES.journal.path, prepare: openSheetWithAction },
   {
     name: 'coach-cited',

@@ -84,9 +84,7 @@ const fillStorage = (page: Page): Promise<void> =>
 /** Simulates that a service worker of another version, which has none of this page's files, takes over. */
 const replaceWorker = (page: Page): Promise<void> =>
   page.evaluate(() => {
-    const other = {
-      postMessage: (_message: unknown, ports?: MessagePort[]) => ports?.[0]?.postMessage(false),
-    };
+    const other = { postMessage: (_message: unknown, ports?: MessagePort[]) => ports?.[0]?.postMessage(false) };
     Object.defineProperty(navigator.serviceWorker, 'controller', { value: other });
     navigator.serviceWorker.dispatchEvent(new Event('controllerchange'));
   });

@@ -65,12 +65,14 @@ async function chooseImport(page: Page, server: Product): Promise<void> {
   await storeLog(page.request, await sessionOf(page), addDays(today, -2), log('Closed the books of October'));
   await page.goto(ROUTES.settings.path);
   const days = [1, 2, 3, 5, 40, 41, 400].map((back) => addDays(today, -back));
-  await page.getByLabel('File to import').setInputFiles(
-    importOf(...days.map((date) => ({ date, body: 'Called Ann about the offer' })), {
-      date: '2023-02-30',
-      body: 'x',
-    }),
-  );
+  await page
+    .getByLabel('File to import')
+    .setInputFiles(
+      importOf(...days.map((date) => ({ date, body: 'Called Ann about the offer' })), {
+        date: '2023-02-30',
+        body: 'x',
+      }),
+    );
   await page.getByText('Nothing has been imported yet.').waitFor();
 }
 
@@ -264,12 +266,7 @@ export const SCENES: readonly Scene[] = [
       await page.waitForFunction(() => CSS.highlights.has('found-words'));
     },
   },
-  {
-    name: 'session-ended',
-    as: 'free',
-    path: ROUTES.journal.path,
-    prepare: endJournalSession,
-  },
+  { name: 'session-ended', as: 'free', path: ROUTES.journal.path, prepare: endJournalSession },
   { name: 'menu', as: 'free', path: ROUTES.journal.path, prepare: openMenu },
   {
     name: 'menu-toast',

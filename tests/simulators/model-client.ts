@@ -31,12 +31,9 @@ export function createModel(
   const settings = { baseURL: AI_BASE_URL, apiKey: AI_API_KEY };
   if (provider === 'google') return createGoogle(settings)(AI_MODEL);
   if (provider === 'anthropic') return createAnthropic(settings)(AI_MODEL);
-  return createOpenAICompatible({
-    ...settings,
-    name: 'sandbox',
-    includeUsage: true,
-    supportsStructuredOutputs: true,
-  })(AI_MODEL);
+  return createOpenAICompatible({ ...settings, name: 'sandbox', includeUsage: true, supportsStructuredOutputs: true })(
+    AI_MODEL,
+  );
 }
 
 /** A prompt in a format that the simulator does not know in advance. */

@@ -23,10 +23,7 @@ test('issues a token only for valid client credentials', async () => {
   ]) {
     const refused = await paypal().signIn(id, secret);
     expect(refused.status).toBe(401);
-    expect(refused.body).toEqual({
-      error: 'invalid_client',
-      error_description: 'Client Authentication failed',
-    });
+    expect(refused.body).toEqual({ error: 'invalid_client', error_description: 'Client Authentication failed' });
   }
 });
 

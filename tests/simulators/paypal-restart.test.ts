@@ -44,9 +44,7 @@ test('after a restart an approved order can be captured, a capture refunded, and
   const first = start();
   const { id } = (await (
     await sendRequest(first, '/v2/checkout/orders', createOrderBody({ invoice_id: 'i' }))
-  ).json()) as {
-    id: string;
-  };
+  ).json()) as { id: string };
   await command(first, `/orders/${id}/approve`);
 
   const second = start();

@@ -36,11 +36,7 @@ export const gemini: Protocol = {
   name: 'gemini',
   matches: (path) => /^\/v1(?:beta)?\/models\//.test(path),
   readApiKey: (headers) => headers['x-goog-api-key'] ?? null,
-  invalidKey: {
-    status: 400,
-    name: 'API_KEY_INVALID',
-    message: 'API key not valid. Please pass a valid API key.',
-  },
+  invalidKey: { status: 400, name: 'API_KEY_INVALID', message: 'API key not valid. Please pass a valid API key.' },
   read({ path, query, body }) {
     const [, model = '', method = ''] = PATH.exec(path) ?? [];
     if (!model.startsWith('gemini-'))

@@ -78,12 +78,7 @@ export function orderBody(order: Order, addresses: Addresses): Body {
     payer:
       order.payerId === null
         ? null
-        : {
-            payer_id: order.payerId,
-            name: PAYER_NAME,
-            email_address: PAYER_EMAIL,
-            address: { country_code: 'US' },
-          },
+        : { payer_id: order.payerId, name: PAYER_NAME, email_address: PAYER_EMAIL, address: { country_code: 'US' } },
     create_time: timeText(order.createdAt),
     update_time: timeText(order.updatedAt),
   });

@@ -58,10 +58,7 @@ const withOwnDirection = <Type extends typeof ListItem | typeof Blockquote>(type
   }) as Type;
 
 /** Without the language attribute: there is no syntax highlighting. */
-const PlainCodeBlock = CodeBlock.extend({
-  addAttributes: () => ({}),
-  renderHTML: () => ['pre', ['code', 0]],
-});
+const PlainCodeBlock = CodeBlock.extend({ addAttributes: () => ({}), renderHTML: () => ['pre', ['code', 0]] });
 
 /**
  * Its redo keys are handled even without a step to redo. Otherwise ProseMirror would try the same key without Shift, which

@@ -19,14 +19,7 @@ afterEach(() => {
 
 function open(html: string): JournalEditorHandle {
   const element = document.body.appendChild(document.createElement('div'));
-  const options = {
-    element,
-    html,
-    label: 'Log',
-    className: 'log',
-    autofocus: false,
-    placeholder: () => '',
-  };
+  const options = { element, html, label: 'Log', className: 'log', autofocus: false, placeholder: () => '' };
   made = createJournalEditor({ ...options, onEdit: () => {}, onUnreadable: () => {} })!;
   return made;
 }

@@ -26,6 +26,4 @@ const moveItem =
 const [UP, DOWN] = EDITOR_KEYS.moveItem.bind;
 
 export const moveItemPlugin = (): Plugin =>
-  new Plugin({
-    props: { handleKeyDown: keydownHandler({ [UP]: moveItem(-1), [DOWN]: moveItem(1) }) },
-  });
+  new Plugin({ props: { handleKeyDown: keydownHandler({ [UP]: moveItem(-1), [DOWN]: moveItem(1) }) } });

@@ -39,9 +39,7 @@ function openJournal(): Journal {
     },
   });
   const none = (): void => {};
-  return createJournal({
-    ...{ userId: 'ada', data, queries: new QueryClient(), onLocked: none, onRemoved: none },
-  });
+  return createJournal({ ...{ userId: 'ada', data, queries: new QueryClient(), onLocked: none, onRemoved: none } });
 }
 
 /** The wait between the last two tries of a save in four minutes without a server. */

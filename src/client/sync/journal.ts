@@ -88,10 +88,7 @@ export function createJournal({ userId, data, queries, onLocked, onRemoved }: De
 }
 
 /** Whether the server refuses writes for some seconds. The savers only know that they have to wait. */
-export type WriteLimit = {
-  isReached: () => boolean;
-  subscribe: (listener: () => void) => () => void;
-};
+export type WriteLimit = { isReached: () => boolean; subscribe: (listener: () => void) => () => void };
 
 function createWriteLimit() {
   let isReached = false;

@@ -6,10 +6,7 @@ import { DATE, DRAFT, setUpBrowser, settle } from '../../../tests/support/user-d
 import type { MergeModule } from './merge-loader.ts';
 
 const KEY = `hustle-forge:draft:ada:${DATE}`;
-const concat: MergeModule['mergeLogs'] = (_base, mine, theirs) => ({
-  ...mergeLogs('', '', ''),
-  html: mine + theirs,
-});
+const concat: MergeModule['mergeLogs'] = (_base, mine, theirs) => ({ ...mergeLogs('', '', ''), html: mine + theirs });
 
 const browser = setUpBrowser();
 

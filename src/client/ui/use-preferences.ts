@@ -53,10 +53,7 @@ export function usePreferences(): PreferencesState {
       // Not awaited: the choice must show in the turn of the click, or the control shows the old one again.
       void queries.cancelQueries({ queryKey: ['preferences'] });
       const show = (part: Partial<Preferences>): Preferences => {
-        const next = {
-          ...(queries.getQueryData<Preferences>(['preferences']) ?? storedPreferences(userId)),
-          ...part,
-        };
+        const next = { ...(queries.getQueryData<Preferences>(['preferences']) ?? storedPreferences(userId)), ...part };
         queries.setQueryData(['preferences'], next);
         return next;
       };

@@ -29,13 +29,7 @@ const TEXT = names(
     'notiz,notizen,eintrag,inhalt,texte,contenu,texto,nota,notas,contenido,testo,tekst,текст,запись,内容,本文,내용',
 );
 
-type Columns = {
-  year: number;
-  date: number;
-  time: number;
-  title: number;
-  text: number;
-};
+type Columns = { year: number; date: number; time: number; title: number; text: number };
 
 /** Null for a table that has no dates or no texts. */
 function columnsOf(header: readonly string[]): Columns | null {
@@ -43,13 +37,7 @@ function columnsOf(header: readonly string[]): Columns | null {
   const find = (list: readonly string[]): number => list.map((name) => cells.indexOf(name)).find((at) => at >= 0) ?? -1;
   const date = find(DATE);
   const other = cells.length === 2 && date >= 0 ? 1 - date : -1;
-  const columns = {
-    year: find(['year']),
-    date,
-    time: find(TIME),
-    title: find(TITLE),
-    text: find(TEXT),
-  };
+  const columns = { year: find(['year']), date, time: find(TIME), title: find(TITLE), text: find(TEXT) };
   const text = columns.text >= 0 ? columns.text : other;
   return date >= 0 && text >= 0 ? { ...columns, text } : null;
 }

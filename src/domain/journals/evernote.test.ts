@@ -33,11 +33,7 @@ describe('the ENEX export of Evernote', () => {
 
   test('puts a note on the day of its creation in the user’s zone', async () => {
     const days = async (zone: string) => (await read(enex(note({ created: '20230121T033000Z' })), zone)).entries[0];
-    expect(await days('America/Los_Angeles')).toMatchObject({
-      day: '2023-01-20',
-      time: '19:30:00',
-      title: 'A note',
-    });
+    expect(await days('America/Los_Angeles')).toMatchObject({ day: '2023-01-20', time: '19:30:00', title: 'A note' });
     expect(await days('Pacific/Kiritimati')).toMatchObject({ day: '2023-01-21', time: '17:30:00' });
   });
 
@@ -70,12 +66,7 @@ describe('the ENEX export of Evernote', () => {
   test('leaves attachments out and counts them, however large', async () => {
     const resource = `<resource><data encoding="base64">${'QUJD\n'.repeat(100_000)}</data><mime>image/png</mime></resource>`;
     const { entries } = await read(
-      enex(
-        note({
-          content: '<div>See <en-media type="image/png" hash="a"/></div>',
-          extra: resource.repeat(2),
-        }),
-      ),
+      enex(note({ content: '<div>See <en-media type="image/png" hash="a"/></div>', extra: resource.repeat(2) })),
     );
     expect(entries).toMatchObject([{ pictures: 2, body: { format: 'html', text: '<div>See </div>' } }]);
   });

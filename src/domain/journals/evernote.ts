@@ -136,10 +136,7 @@ type Task = { group: string; html: string };
 function tasksOf(xml: string): Task[] {
   return findElements(xml, 'task').map(({ inner }) => {
     const box = field(inner, 'taskstatus') === 'completed' ? '[x]' : '[ ]';
-    return {
-      group: field(inner, 'taskgroupnotelevelid'),
-      html: `<li>${box} ${field(inner, 'title')}</li>`,
-    };
+    return { group: field(inner, 'taskgroupnotelevelid'), html: `<li>${box} ${field(inner, 'title')}</li>` };
   });
 }
 

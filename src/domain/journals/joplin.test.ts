@@ -77,13 +77,7 @@ describe('the exports of Joplin', () => {
     const body = `See [the plan](:/${ID}) and [the web](https://e.org).\n\n![shot.png](:/${ID})\n\n<img src=":/${ID}" width="3"/>\n\n- ![](:/${ID})\n- last`;
     const { entries } = await readRaw(raw('A', body));
     expect(entries).toMatchObject([
-      {
-        pictures: 3,
-        body: {
-          format: 'markdown',
-          text: 'See the plan and [the web](https://e.org).\n\n\n\n- last',
-        },
-      },
+      { pictures: 3, body: { format: 'markdown', text: 'See the plan and [the web](https://e.org).\n\n\n\n- last' } },
     ]);
   });
 
@@ -101,10 +95,7 @@ describe('the exports of Joplin', () => {
     expect(await reasons(raw('A', 'b', { deleted_time: 1714608000000 }))).toEqual(['trashed']);
     expect(await reasons(raw('A', 'b', { encryption_applied: 1 }))).toEqual(['encrypted']);
     expect(await reasons(raw('A', 'b').replace('type_: 1', ''))).toEqual(['broken']);
-    expect(await readRaw(raw('Notebook', '', { ['type_']: 2 }))).toEqual({
-      entries: [],
-      skipped: [],
-    });
+    expect(await readRaw(raw('Notebook', '', { ['type_']: 2 }))).toEqual({ entries: [], skipped: [] });
   });
 
   test('in an archive are read note by note, and a cut archive is reported', async () => {

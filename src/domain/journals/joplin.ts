@@ -100,12 +100,7 @@ function* readMarkdown(file: SourceFile, content: string, zone: string): Generat
     ['todo_completed', completed === 'yes' ? '1' : '0'],
   ]);
   yield* readNote(
-    {
-      title: textProperty(properties, ['title']) ?? fileName(file),
-      body,
-      source: file.path,
-      fields,
-    },
+    { title: textProperty(properties, ['title']) ?? fileName(file), body, source: file.path, fields },
     zone,
   );
 }

@@ -11,12 +11,7 @@ import { REFUSALS, type ImportedDay } from '../export/exported-entry.ts';
  * A file that the user chose, or a member of a chosen zip. `path` is relative to the chosen folder or the zip, with
  * `/`; a reader must not assume that it starts at the export's root, because users choose a folder around it.
  */
-export type SourceFile = {
-  path: string;
-  size: number;
-  modifiedAt: Date | null;
-  read: () => Promise<Uint8Array>;
-};
+export type SourceFile = { path: string; size: number; modifiedAt: Date | null; read: () => Promise<Uint8Array> };
 
 /** Why an entry or a file is left out. Shown beside the source. */
 export const SKIP_REASONS = {

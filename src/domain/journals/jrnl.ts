@@ -53,10 +53,7 @@ function* readJson({ path }: SourceFile, text: string): Generator<JournalEntry |
   if (!Array.isArray(entries)) yield skip(path, 'broken');
   const found = listOf(entries).map((entry) => {
     const fields = fieldsOf(entry);
-    return {
-      fields,
-      date: findDate(`${stringOf(fields['date'])} ${stringOf(fields['time'])}`),
-    };
+    return { fields, date: findDate(`${stringOf(fields['date'])} ${stringOf(fields['time'])}`) };
   });
   const dates = found.map(({ date }) => date).filter((date) => date !== null);
   const days = resolveDates(dates, true);

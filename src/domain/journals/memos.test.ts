@@ -79,9 +79,7 @@ describe('the JSON of memos', () => {
     const content = fc.stringMatching(/^[\p{L}\d #.,-]{1,30}$/u).map((text) => `x${text}`.trim());
     await fc.assert(
       fc.asyncProperty(fc.array(content, { minLength: 1, maxLength: 5 }), async (contents) => {
-        const { entries } = await read({
-          memos: contents.map((text) => current({ content: text })),
-        });
+        const { entries } = await read({ memos: contents.map((text) => current({ content: text })) });
         expect(entries.map(({ body }) => body.text)).toEqual(contents);
       }),
     );

@@ -86,9 +86,7 @@ describe('the export of Notion', () => {
       row('created_time', 'Erstellt', '<time>@May 1, 2024 10:30 PM</time>') +
       row('multi_select', 'Tags', '<span class="selected-value">home</span>');
     const body = `<p id="x">Text &amp; <a href="Plan%20${id('f')}.html">Plan</a> <a href="https://e.org">web</a></p><ul class="to-do-list"><li><div class="checkbox checkbox-on"></div> <span class="to-do-children-checked">Done</span></li></ul><figure class="image"><a href="A/b.png"><img src="A/b.png"/></a></figure><figure><div class="source"><a href="A/c.pdf">c.pdf</a></div></figure><figure class="callout" id="c"><div style="font-size:1.5em"><span class="icon">💡</span></div><div style="width:100%">Mind this</div></figure><ul class="toggle"><li><details open=""><summary>More</summary><p>hidden</p></details></li></ul><style>@import url(x)</style><span class="katex"><math><mi>E</mi></math><annotation encoding="application/x-tex">E=mc^2</annotation></span>`;
-    const { entries } = await read({
-      [`Launch ${id('a')}.html`]: html('Launch &amp; more', properties, body),
-    });
+    const { entries } = await read({ [`Launch ${id('a')}.html`]: html('Launch &amp; more', properties, body) });
     expect(entries).toEqual([
       {
         kind: 'entry',

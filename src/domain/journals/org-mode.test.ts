@@ -27,10 +27,7 @@ describe('Org mode as Markdown', () => {
 test('reads a date tree and the files of org-journal', async () => {
   const tree =
     '#+TITLE: Journal\n* 2024\n** 2024-05 May\n*** 2024-05-01 Wednesday\n**** 09:15 Standup\n- [X] done\n*** 2024-05-02 Thursday\ntext\n';
-  const files = sourceFiles({
-    'journal.org': tree,
-    'days/20240503': '* Friday, 05/03/24\n** 10:00 Review\nbody\n',
-  });
+  const files = sourceFiles({ 'journal.org': tree, 'days/20240503': '* Friday, 05/03/24\n** 10:00 Review\nbody\n' });
   expect(await detectProgram(files)).toBe('Markdown or text files');
   const { entries, skipped } = await readFiles(markdownFiles, files);
   expect(entries.map(({ day, body }) => [day, body.text])).toEqual([

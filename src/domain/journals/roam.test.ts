@@ -2,11 +2,7 @@ import { expect, test } from 'vitest';
 import { detectProgram, readFiles, sourceFiles } from '../../../tests/support/journal-files.ts';
 import { roam } from './roam.ts';
 
-const page = (title: string, ...children: unknown[]) => ({
-  title,
-  'create-time': 1714540000000,
-  children,
-});
+const page = (title: string, ...children: unknown[]) => ({ title, 'create-time': 1714540000000, children });
 
 test('reads the pages of days as outlines, and names the other pages', async () => {
   const text = JSON.stringify([
@@ -15,17 +11,9 @@ test('reads the pages of days as outlines, and names the other pages', async () 
       {
         string: '{{[[TODO]]}} write to [[Ann]]',
         uid: 'aaaaaaaaa',
-        children: [
-          {
-            string: '**bold** ^^marked^^ __slanted__ #[[big tag]]',
-            uid: 'bbbbbbbbb',
-          },
-        ],
+        children: [{ string: '**bold** ^^marked^^ __slanted__ #[[big tag]]', uid: 'bbbbbbbbb' }],
       },
-      {
-        string: '{{[[DONE]]}} as in ((bbbbbbbbb)) and ((unknown-1))',
-        uid: 'ccccccccc',
-      },
+      { string: '{{[[DONE]]}} as in ((bbbbbbbbb)) and ((unknown-1))', uid: 'ccccccccc' },
       { string: '```sh\nls\n  -l```', uid: 'fffffffff' },
       { string: 'two\nlines ![](https://a.example/x.png)', uid: 'ddddddddd' },
     ),

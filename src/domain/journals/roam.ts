@@ -52,9 +52,7 @@ function readPage(page: Fields, path: string, blocks: Blocks): JournalEntry | Sk
   if (written?.rest !== '') return skip(source, 'noDate');
   const resolved = resolveDates([written], false)[0]!;
   if ('reason' in resolved) return skip(source, resolved.reason);
-  const { text, pictures } = plainMarkdown(outlineOf(page, blocks), {
-    isVault: true,
-  });
+  const { text, pictures } = plainMarkdown(outlineOf(page, blocks), { isVault: true });
   if (text.trim() === '' && pictures === 0) return skip(source, 'empty');
   return {
     kind: 'entry',

@@ -71,10 +71,7 @@ describe('a written date', () => {
   });
 
   test('has its time, and the rest of its line as a title', () => {
-    expect(findDate('2024-05-01 14:05 — Launch')).toMatchObject({
-      time: '14:05:00',
-      rest: 'Launch',
-    });
+    expect(findDate('2024-05-01 14:05 — Launch')).toMatchObject({ time: '14:05:00', rest: 'Launch' });
     expect(findDate('May 1, 2024 11:13 PM (PDT)')).toMatchObject({ time: '23:13:00', rest: '' });
     expect(findDate('2025년 2월 6일 오후 2:30')).toMatchObject({ time: '14:30:00', rest: '' });
     expect(findDate('202405010930 Zettel')).toMatchObject({ time: '09:30:00', rest: 'Zettel' });

@@ -26,10 +26,7 @@ export type DateContext = { year?: string | undefined; month?: string | undefine
 const LOCALES =
   'en de fr es pt it nl da sv nb fi is pl cs sk hu ro ru uk bg hr sl sr-Latn sr et lv lt tr el ca eu id ms sw af sq ar he hi';
 
-type Names = {
-  months: ReadonlyMap<string, ReadonlySet<number>>;
-  weekdays: ReadonlyMap<string, ReadonlySet<number>>;
-};
+type Names = { months: ReadonlyMap<string, ReadonlySet<number>>; weekdays: ReadonlyMap<string, ReadonlySet<number>> };
 let names: Names | null = null;
 
 const nameKey = (word: string): string => word.toLowerCase().normalize('NFC').replaceAll('.', '');
@@ -47,11 +44,7 @@ function knownNames(): Names {
     for (const style of ['long', 'short'] as const) {
       const alone = new Intl.DateTimeFormat(locale, { month: style, timeZone: 'UTC' });
       // Many languages inflect the month after a day: "май", but "1 мая".
-      const inDate = new Intl.DateTimeFormat(locale, {
-        day: 'numeric',
-        month: style,
-        timeZone: 'UTC',
-      });
+      const inDate = new Intl.DateTimeFormat(locale, { day: 'numeric', month: style, timeZone: 'UTC' });
       for (let month = 1; month <= 12; month += 1) {
         const date = new Date(Date.UTC(2024, month - 1, 15));
         for (const format of [alone, inDate])

@@ -18,11 +18,13 @@ const RUNS = { numRuns: fuzzBudget(400) };
 
 /** A base and two versions of it that were edited independently. */
 const versionsOf = (lines: fc.Arbitrary<EditedLine[]>, edits: fc.Arbitrary<LogEdit[]>) =>
-  fc.tuple(lines, edits, edits).map(([base, mine, theirs]) => ({
-    base: renderLines(base),
-    mine: renderLines(applyEdits(base, mine, 'mine')),
-    theirs: renderLines(applyEdits(base, theirs, 'theirs')),
-  }));
+  fc
+    .tuple(lines, edits, edits)
+    .map(([base, mine, theirs]) => ({
+      base: renderLines(base),
+      mine: renderLines(applyEdits(base, mine, 'mine')),
+      theirs: renderLines(applyEdits(base, theirs, 'theirs')),
+    }));
 const versions = versionsOf(baseLines(), logEdits());
 
 const flatLines = baseLines().map((lines) => lines.map((line) => ({ ...line, depth: Math.min(1, line.depth) })));

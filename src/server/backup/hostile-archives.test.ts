@@ -15,57 +15,32 @@ const world = setUpBackups();
 type Parts = { header: Header; entries: TarEntry[]; manifest?: unknown };
 let original: string;
 beforeAll(async () => {
-  const file = await world.backUp({
-    DATABASE_URL: world.source.url,
-    DATA_DIR: world.folder,
-  });
+  const file = await world.backUp({ DATABASE_URL: world.source.url, DATA_DIR: world.folder });
   const parts: Parts = { header: {} as Header, entries: [] };
   for await (const entry of readArchive({ file, identities: null })) {
     if (entry.kind === 'header') parts.header = JSON.parse(entry.data.toString()) as Header;
     else if (entry.kind === 'data')
-      parts.entries.push({
-        name: dataEntryName(entry.table, entry.number),
-        data: entry.data,
-      });
+      parts.entries.push({ name: dataEntryName(entry.table, entry.number), data: entry.data });
   }
   original = JSON.stringify({
     ...parts,
-    entries: parts.entries.map(({ name, data }) => ({
-      name,
-      data: data.toString('base64'),
-    })),
+    entries: parts.entries.map(({ name, data }) => ({ name, data: data.toString('base64') })),
   });
 });
 
 function readParts(): Parts {
-  const { header, entries } = JSON.parse(original) as {
-    header: Header;
-    entries: { name: string; data: string }[];
-  };
-  return {
-    header,
-    entries: entries.map(({ name, data }) => ({
-      name,
-      data: Buffer.from(data, 'base64'),
-    })),
-  };
+  const { header, entries } = JSON.parse(original) as { header: Header; entries: { name: string; data: string }[] };
+  return { header, entries: entries.map(({ name, data }) => ({ name, data: Buffer.from(data, 'base64') })) };
 }
 
 const sha256 = (data: Buffer): string => createHash('sha256').update(data).digest('hex');
 const tarOf = (entries: readonly TarEntry[]): Buffer =>
   Buffer.concat(entries.flatMap((entry) => tarEntry(entry, new Date(0))));
-const json = (name: string, content: unknown): TarEntry => ({
-  name,
-  data: Buffer.from(JSON.stringify(content)),
-});
+const json = (name: string, content: unknown): TarEntry => ({ name, data: Buffer.from(JSON.stringify(content)) });
 
 function manifestOf({ header, entries }: Parts): Manifest {
   const hashes = new Map<string, RowHash>();
-  const manifest: Manifest = {
-    header: sha256(json('', header).data),
-    files: {},
-    tables: {},
-  };
+  const manifest: Manifest = { header: sha256(json('', header).data), files: {}, tables: {} };
   for (const { name, data } of entries) {
     const [, kind, id] = /^(data|files)\/([^/]+)/.exec(name) ?? [];
     if (kind === 'files') manifest.files[id!] = sha256(data);
@@ -145,14 +120,7 @@ describe('a header of other shapes', () => {
     ['a migration twice', (header) => header.migrations.push({ ...header.migrations[0]! })],
     ['a migration with a number of text', (header) => (header.migrations[0]!.number = anything('1'))],
     ['a sequence with a word as its value', (header) => (header.sequences[0]!.lastValue = '1); drop table mine; --')],
-    [
-      'a table of the system',
-      (header) =>
-        header.tables.push({
-          name: 'pg_catalog.pg_authid',
-          columns: ['rolname'],
-        }),
-    ],
+    ['a table of the system', (header) => header.tables.push({ name: 'pg_catalog.pg_authid', columns: ['rolname'] })],
     ['the ledger of migrations', (header) => header.tables.push({ name: 'migrations.applied', columns: ['set'] })],
   ])('is refused: %s', async (_what, change) => {
     const parts = readParts();
@@ -220,13 +188,7 @@ describe('rows and names that the database rejects', () => {
     ],
     [
       'a sequence of a column without one',
-      ({ header }) =>
-        header.sequences.push({
-          table: 'auth.users',
-          column: 'email',
-          lastValue: '1',
-          isCalled: true,
-        }),
+      ({ header }) => header.sequences.push({ table: 'auth.users', column: 'email', lastValue: '1', isCalled: true }),
       /sequence/,
     ],
     [
@@ -248,10 +210,7 @@ describe('rows and names that the database rejects', () => {
 });
 
 describe('parts that no backup has', () => {
-  const plain = (name: string, text = 'x\n'): TarEntry => ({
-    name,
-    data: Buffer.from(text),
-  });
+  const plain = (name: string, text = 'x\n'): TarEntry => ({ name, data: Buffer.from(text) });
   test.each<[what: string, change: (parts: Parts) => void, fault: RegExp]>([
     ['a path out of the folder', ({ entries }) => entries.unshift(plain('../../etc/passwd')), /unknown part/],
     ['an absolute path', ({ entries }) => entries.unshift(plain('/etc/passwd')), /unknown part/],

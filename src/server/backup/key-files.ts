@@ -17,9 +17,7 @@ import { ReadableStream as NodeReadableStream } from 'node:stream/web';
 const SIGNING_KEY = 'signing-key.json';
 const SAML_KEY = 'saml-key.pem';
 
-export type KeyConfig = Pick<Config, 'dataDir'> & {
-  auth: Pick<Config['auth'], 'signingKeyFile' | 'samlKeyFile'>;
-};
+export type KeyConfig = Pick<Config, 'dataDir'> & { auth: Pick<Config['auth'], 'signingKeyFile' | 'samlKeyFile'> };
 
 /** @throws BackupError when a file that a setting names cannot be read, or when a restore was interrupted. */
 export async function readKeyFiles(config: KeyConfig): Promise<Map<string, Buffer>> {

@@ -169,10 +169,7 @@ export async function openLoader(owner: pg.Client, { name, columns }: ArchivedTa
   failed.catch(() => undefined);
   const call = (run: (done: (error?: Error | null) => void) => void): Promise<void> =>
     Promise.race([failed, new Promise<void>((resolve, reject) => run((error) => (error ? reject(error) : resolve())))]);
-  return {
-    write: (data) => call((done) => stream.write(data, done)),
-    end: () => call((done) => stream.end(done)),
-  };
+  return { write: (data) => call((done) => stream.write(data, done)), end: () => call((done) => stream.end(done)) };
 }
 
 /** @throws BackupError when a column has no sequence. */

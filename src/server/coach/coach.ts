@@ -300,9 +300,5 @@ const refusedEvent = (refusal: LimitRefusal): CoachEvent<never> => ({
   data:
     refusal.refused === 'running'
       ? { code: 'running', message: AI_MESSAGES.running, retryAfterSeconds: null }
-      : {
-          code: 'daily_limit',
-          message: dailyLimitText(refusal.limit),
-          retryAfterSeconds: refusal.retryAfterSeconds,
-        },
+      : { code: 'daily_limit', message: dailyLimitText(refusal.limit), retryAfterSeconds: refusal.retryAfterSeconds },
 });

@@ -37,12 +37,7 @@ export const MAX_OUTPUT_TOKENS = { feedback: 4_096, review: 6_144, month: 4_096 
 
 type Log = { date: Day; text: string };
 /** `cut`: the log has more lines than `lines`. */
-export type FeedbackInput = {
-  date: Day;
-  lines: readonly CitableLine[];
-  cut?: boolean;
-  earlier: readonly Log[];
-};
+export type FeedbackInput = { date: Day; lines: readonly CitableLine[]; cut?: boolean; earlier: readonly Log[] };
 /** `text`: from `outlineText`. `cut`: the log has more text. `timeOff`: the days off of the period. */
 export type ReviewInput = {
   period: string;

@@ -106,11 +106,7 @@ test('PayPal is off by default', () => {
 
 test('credentials alone turn on the live API, without webhooks', () => {
   const { paypal } = readConfig({ ...PRODUCTION, ...PAYPAL });
-  expect(paypal).toMatchObject({
-    apiBase: 'https://api-m.paypal.com',
-    clientId: 'client',
-    webhookId: null,
-  });
+  expect(paypal).toMatchObject({ apiBase: 'https://api-m.paypal.com', clientId: 'client', webhookId: null });
   expect(paypal?.clientSecret.reveal()).toBe('hush-hush');
   expect(inspect(paypal) + JSON.stringify(paypal)).not.toContain('hush-hush');
 });
@@ -127,15 +123,10 @@ test.each([
   expect(problems.join()).not.toContain('hush-hush');
 });
 
-const SIMULATOR = {
-  ...PAYPAL,
-  PAYPAL_API_BASE: 'http://127.0.0.1:40000',
-};
+const SIMULATOR = { ...PAYPAL, PAYPAL_API_BASE: 'http://127.0.0.1:40000' };
 
 test('PAYPAL_API_BASE may be a simulator on loopback', () => {
-  expect(readConfig(SIMULATOR).paypal).toMatchObject({
-    apiBase: 'http://127.0.0.1:40000',
-  });
+  expect(readConfig(SIMULATOR).paypal).toMatchObject({ apiBase: 'http://127.0.0.1:40000' });
 });
 
 test('PAYPAL_API_BASE may not be loopback in production', () => {

@@ -142,12 +142,7 @@ export function readPaypalSettings(settings: SettingsReader, production: boolean
     );
   }
   if (clientId === null || clientSecret === null) return null;
-  return {
-    apiBase,
-    clientId,
-    clientSecret: new Secret(clientSecret),
-    webhookId,
-  };
+  return { apiBase, clientId, clientSecret: new Secret(clientSecret), webhookId };
 }
 
 export type SlackSettings = {

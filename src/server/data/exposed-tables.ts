@@ -92,10 +92,7 @@ export const EXPOSED_TABLES: ReadonlyMap<string, ExposedTable> = new Map([
   table('deleted_days', { key: ['user_id', 'date'], isComputed: true, longTexts: ['excerpt'] }),
   table('document_links'),
   table('documents', { longTexts: ['content'] }),
-  table('entries', {
-    log: { content: 'content', day: 'date' },
-    longTexts: ['content', 'content_text', 'ai_feedback'],
-  }),
+  table('entries', { log: { content: 'content', day: 'date' }, longTexts: ['content', 'content_text', 'ai_feedback'] }),
   // A view of `entries` without texts that includes the dates of locked days.
   table('entry_dates', { key: ['user_id', 'date'] }),
   table('entry_versions', { longTexts: ['content'] }),

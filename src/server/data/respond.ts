@@ -27,10 +27,7 @@ export function checkSingle(single: boolean, rowCount: number): void {
 
 export function toResponse(options: ResponseOptions, result: QueryResult): Response {
   const { preferences, single, contentType } = options;
-  const headers: Record<string, string> = {
-    'content-range': contentRange(options, result),
-    'cache-control': NO_STORE,
-  };
+  const headers: Record<string, string> = { 'content-range': contentRange(options, result), 'cache-control': NO_STORE };
   if (result.firstKey) headers['location'] = locationOf(options.table, result.firstKey);
   if (preferences.applied.length > 0) headers['preference-applied'] = preferences.applied.join(', ');
   const body = options.method === 'HEAD' ? undefined : result.body;

@@ -40,13 +40,7 @@ export async function deleteEndedLinks(user: AsUser, userId: string): Promise<vo
   await user.statement('delete from public.document_links where user_id = $1 and expires_at <= now()', [userId]);
 }
 
-export type SharedDocument = {
-  kind: 'document';
-  title: string;
-  from: Day;
-  to: Day;
-  content: string;
-};
+export type SharedDocument = { kind: 'document'; title: string; from: Day; to: Day; content: string };
 export type SharedReview = { kind: 'review'; from: Day; to: Day; text: string };
 
 type Target = { userId: string; documentId: string | null; reviewId: string | null };

@@ -32,10 +32,7 @@ const COMMANDS = { keyPrefix: 'slack', points: 30, step: 5 } as const;
 /** Slack's own ids are about ten characters. */
 const SLACK_ID = /^[A-Z0-9]{1,40}$/;
 
-type Deps = AppendDeps & {
-  config: Pick<Config, 'publicUrl' | 'slack'>;
-  log: Pick<Logger, 'error'>;
-};
+type Deps = AppendDeps & { config: Pick<Config, 'publicUrl' | 'slack'>; log: Pick<Logger, 'error'> };
 
 export function slackRoutes(deps: Deps): Hono<AppEnv> {
   const { config, clock, log } = deps;

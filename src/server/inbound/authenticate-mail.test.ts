@@ -26,12 +26,7 @@ function write({ from = 'ana@example.com', to = US, cc = '', subject = `Re: ${TI
 }
 
 const check = (raw: string, { from = 'ana@example.com', arrival = null }: Partial<Claim> = {}) =>
-  authenticate({
-    raw: Buffer.from(raw),
-    from,
-    arrival,
-    isMeantForUs: (lines) => showsRecipient(lines, US, TITLE),
-  });
+  authenticate({ raw: Buffer.from(raw), from, arrival, isMeantForUs: (lines) => showsRecipient(lines, US, TITLE) });
 
 describe('a signature', () => {
   test.each([

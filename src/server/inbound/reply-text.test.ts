@@ -226,10 +226,7 @@ test('HTML is read by its structure, however deep', () => {
 const words = fc
   .array(
     fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 }).filter((line) => /\p{L}/u.test(line)),
-    {
-      minLength: 1,
-      maxLength: 5,
-    },
+    { minLength: 1, maxLength: 5 },
   )
   .map((lines) => lines.map((line) => `Item ${line.replaceAll(/[\r\n\v\f\u0085\u2028\u2029]/g, '')}`).join('\n'));
 

@@ -229,11 +229,7 @@ type SesNotification = {
   notificationType?: unknown;
   content?: unknown;
   mail?: { source?: unknown };
-  receipt?: {
-    recipients?: unknown;
-    spfVerdict?: { status?: unknown };
-    action?: { encoding?: unknown };
-  };
+  receipt?: { recipients?: unknown; spfVerdict?: { status?: unknown }; action?: { encoding?: unknown } };
 };
 
 /** https://docs.aws.amazon.com/ses/latest/dg/receiving-email-notifications-contents.html */

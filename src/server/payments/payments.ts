@@ -110,9 +110,7 @@ function createBuyerNotifier(requestMails: () => void) {
 
 // Starts a payment: inserts the row, then creates the PayPal order with the row's id in request, custom and invoice id.
 
-export type StartDeps = PaymentDeps & {
-  config: { publicUrl: string; paymentBlockedCountries: readonly string[] };
-};
+export type StartDeps = PaymentDeps & { config: { publicUrl: string; paymentBlockedCountries: readonly string[] } };
 
 type Start =
   | { outcome: 'order'; approvalUrl: string }

@@ -166,12 +166,7 @@ async function refusalOf(database: Database, payment: Payment, now: Date): Promi
   );
   const count = (kind: 'analysis' | 'export'): number => uses.find((use) => use.kind === kind)?.count ?? 0;
   return coolingOffRefusal(
-    {
-      country: payment.country,
-      paidOn: latestToday(paidAt),
-      analyses: count('analysis'),
-      exports: count('export'),
-    },
+    { country: payment.country, paidOn: latestToday(paidAt), analyses: count('analysis'), exports: count('export') },
     earliestToday(now),
   );
 }

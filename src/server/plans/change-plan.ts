@@ -38,14 +38,16 @@ export async function changePlanInTransaction(transaction: AsService, change: Pl
   );
   if (changed.length === 0) return false;
   await transaction.run(
-    queryBuilder.insertInto('plan_changes').values({
-      user_id: userId,
-      plan,
-      access_valid_until: accessValidUntil,
-      reason,
-      payment_id: paymentId,
-      valid_from: validFrom,
-    }),
+    queryBuilder
+      .insertInto('plan_changes')
+      .values({
+        user_id: userId,
+        plan,
+        access_valid_until: accessValidUntil,
+        reason,
+        payment_id: paymentId,
+        valid_from: validFrom,
+      }),
   );
   return true;
 }

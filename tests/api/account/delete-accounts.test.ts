@@ -281,10 +281,7 @@ const callFunction = (user: SignedUpUser, name: string, body: object): Promise<W
   }).then((response) => response.json());
 
 async function order(user: SignedUpUser): Promise<string> {
-  const { approval_url: url } = await callFunction(user, 'paypal-create-order', {
-    amount: 24,
-    currency: 'USD',
-  });
+  const { approval_url: url } = await callFunction(user, 'paypal-create-order', { amount: 24, currency: 'USD' });
   return new URL(url).searchParams.get('token')!;
 }
 

@@ -409,9 +409,7 @@ describe('a requested deletion is undone', () => {
       expect(await undo({ token_hash })).toMatchObject({ status: 403 });
     }
     expect(await world.request('POST', '/verify', { body: { type: 'recovery', token_hash: ana.token } })).toMatchObject(
-      {
-        status: 403,
-      },
+      { status: 403 },
     );
     await world.request('POST', '/token?grant_type=password', { body: { email: ana.email, password: 'wrong horse' } });
     expect(await dueAtOf(ana.id)).not.toBeNull();

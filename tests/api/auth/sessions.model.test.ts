@@ -346,14 +346,7 @@ test('clients of one account in any order match the model of its sessions', asyn
     fc.asyncProperty(fc.commands(COMMANDS, { maxCommands: 30, size: 'max' }), async (commands) => {
       const { email, id, access, refresh } = await world.signUpUser();
       const first = toSession({ access_token: access, refresh_token: refresh });
-      const model: Model = {
-        email,
-        password: PASSWORD,
-        passwords: 0,
-        sessions: [first],
-        totp: null,
-        undoToken: null,
-      };
+      const model: Model = { email, password: PASSWORD, passwords: 0, sessions: [first], totp: null, undoToken: null };
       await fc.asyncModelRun(() => ({ model, real: {} }), commands);
       await checkEnd(model, id);
     }),

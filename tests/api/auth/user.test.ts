@@ -259,10 +259,7 @@ describe('PUT /user', () => {
       const { status, body: answer } = await change(body);
       expect([status, answer]).toEqual([
         422,
-        {
-          code: 'user_sso_managed',
-          message: 'Updating email, phone, password of a SSO account only possible via SSO',
-        },
+        { code: 'user_sso_managed', message: 'Updating email, phone, password of a SSO account only possible via SSO' },
       ]);
     }
     expect((await change({ data: { name: 'Ada' } })).status).toBe(200);

@@ -32,10 +32,7 @@ describe('record-export', () => {
   test('rejects a free user, also with another user in the body, with 403 and a guest with 401', async () => {
     expect(await world.request(world.ana, 'POST', PATH, { body: { user_id: world.cleo.id } })).toMatchObject({
       status: 403,
-      json: {
-        success: false,
-        error: 'Export is a premium feature. Upgrade to Closer to take your logs with you.',
-      },
+      json: { success: false, error: 'Export is a premium feature. Upgrade to Closer to take your logs with you.' },
     });
     expect(await usesOf(world.ana)).toEqual([]);
     expect((await world.request(null, 'POST', PATH, { body: {} })).status).toBe(401);

@@ -143,10 +143,7 @@ describe('a rejected request', () => {
     });
     expect(
       await world.ana.client.from('profiles').update({ country: 'Portugal' }).eq('id', world.ana.id),
-    ).toMatchObject({
-      status: 400,
-      error: { code: '23514' },
-    });
+    ).toMatchObject({ status: 400, error: { code: '23514' } });
   });
 });
 

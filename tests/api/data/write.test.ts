@@ -229,10 +229,7 @@ describe('update', () => {
       ana,
       'PATCH',
       `/rest/v1/entries?date=lte.${today()}&order=date.desc&select=date`,
-      {
-        body: { content: 'z' },
-        headers: { prefer: 'return=representation,count=exact' },
-      },
+      { body: { content: 'z' }, headers: { prefer: 'return=representation,count=exact' } },
     );
     expect(response.headers.get('content-range')).toBe('0-1/2');
     expect(response.json).toEqual([{ date: today() }, { date: daysAgo(1) }]);

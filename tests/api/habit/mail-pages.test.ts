@@ -5,10 +5,7 @@ import { setUpWorld } from '../../support/set-up.ts';
 import { signUp, type Person } from '../data/fixture.ts';
 
 const server = setUpWorld(() =>
-  startTestServer({
-    settings: { AUTH_RATE_LIMITS: 'off' },
-    logTo: { write: (line) => void lines.push(line) },
-  }),
+  startTestServer({ settings: { AUTH_RATE_LIMITS: 'off' }, logTo: { write: (line) => void lines.push(line) } }),
 );
 let ana: Person;
 let ben: Person;

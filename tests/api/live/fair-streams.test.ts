@@ -26,10 +26,7 @@ async function startServer() {
   const changeStreams = createChangeStreams({
     database: {} as Database,
     clock: { now: () => new Date() },
-    limiters: {
-      ...limiters,
-      createQuota: (name, _max, reclaim) => limiters.createQuota(name, MAX_STREAMS, reclaim),
-    },
+    limiters: { ...limiters, createQuota: (name, _max, reclaim) => limiters.createQuota(name, MAX_STREAMS, reclaim) },
     log,
   });
   const accessTokens = {

@@ -50,12 +50,7 @@ async function createWorld(
   const lines: unknown[] = [];
   const clock = { ahead: 0, now: () => new Date(Date.now() + clock.ahead) };
   const paypal = createPaypal({
-    config: {
-      apiBase: server.url,
-      clientId: 'client',
-      clientSecret: new Secret('hush-hush'),
-      webhookId: null,
-    },
+    config: { apiBase: server.url, clientId: 'client', clientSecret: new Secret('hush-hush'), webhookId: null },
     clock,
     log: { info: (line: unknown) => void lines.push(line), warn: (line: unknown) => void lines.push(line) },
     pause: (ms) => Promise.resolve(waits.push(ms)),
@@ -142,10 +137,7 @@ describe('requests', () => {
     const refund = { id: 'R1', status: 'COMPLETED', amount: { currency_code: 'USD', value: '24.00' } };
     const { paypal, requestsTo } = await createWorld([json(201, refund)]);
     expect(await paypal.refundCapture({ captureId: 'CAP1', requestId: 'refund-1', note: 'Cooling-off' })).toMatchObject(
-      {
-        id: 'R1',
-        amountMinor: 2400,
-      },
+      { id: 'R1', amountMinor: 2400 },
     );
     const [sent] = requestsTo('/v2/payments/captures/CAP1/refund');
     expect(sent).toMatchObject({

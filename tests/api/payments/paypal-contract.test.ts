@@ -19,12 +19,7 @@ type Account = { apiBase: string; clientId: string; clientSecret: string };
 
 const createClient = ({ apiBase, clientId, clientSecret }: Account): Paypal =>
   createPaypal({
-    config: {
-      apiBase,
-      clientId,
-      clientSecret: new Secret(clientSecret),
-      webhookId: null,
-    },
+    config: { apiBase, clientId, clientSecret: new Secret(clientSecret), webhookId: null },
     clock: systemClock,
     log: createLog('silent'),
   });

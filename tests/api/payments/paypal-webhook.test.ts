@@ -310,9 +310,7 @@ describe('when PayPal', () => {
 /** Holds PayPal's responses until the test releases them. */
 function holdVerifications() {
   const waiting: (() => void)[] = [];
-  const paypal = {
-    verifyWebhook: () => new Promise<boolean>((answer) => waiting.push(() => answer(true))),
-  };
+  const paypal = { verifyWebhook: () => new Promise<boolean>((answer) => waiting.push(() => answer(true))) };
   return { paypal, waiting };
 }
 

@@ -16,13 +16,12 @@ const WRITERS = 8;
 const [dataDir = '', mode] = process.argv.slice(2);
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
-const database = await openDatabase({
-  config: { dataDir, databaseUrl: null },
-  log: createLog('silent'),
-}).catch((error: Error) => {
-  print(`failed ${error.message}`);
-  process.exit(1);
-});
+const database = await openDatabase({ config: { dataDir, databaseUrl: null }, log: createLog('silent') }).catch(
+  (error: Error) => {
+    print(`failed ${error.message}`);
+    process.exit(1);
+  },
+);
 print('ready');
 setInterval(() => undefined, 60_000);
 if (mode === 'throw') throw new Error('uncaught on purpose');

@@ -33,11 +33,7 @@ describe('a session of a user with a verified second factor', () => {
     const waiting = reduceAccount(LOADING, half, null);
     expect(waiting).toEqual({ ...SIGNED_OUT, secondStepUser: half.user });
     expect(reduceAccount(waiting, half, null)).toBe(waiting);
-    expect(reduceAccount(waiting, whole, null)).toEqual({
-      ...SIGNED_OUT,
-      status: 'signedIn',
-      user: whole.user,
-    });
+    expect(reduceAccount(waiting, whole, null)).toEqual({ ...SIGNED_OUT, status: 'signedIn', user: whole.user });
     expect(reduceAccount(waiting, null, null)).toEqual(SIGNED_OUT);
   });
 

@@ -70,11 +70,7 @@ export function DeleteAccountDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-const TITLES = {
-  proof: PROOF_TITLE,
-  archive: 'Take your logs with you',
-  final: 'Delete your account',
-} as const;
+const TITLES = { proof: PROOF_TITLE, archive: 'Take your logs with you', final: 'Delete your account' } as const;
 
 function SignInAgain({ onClose }: { onClose: () => void }) {
   return (
@@ -92,11 +88,7 @@ function SignInAgain({ onClose }: { onClose: () => void }) {
   );
 }
 
-type ArchiveStepProps = {
-  kind: ProofKind;
-  onAccepted: (proof: Proof) => void;
-  onContinue: () => void;
-};
+type ArchiveStepProps = { kind: ProofKind; onAccepted: (proof: Proof) => void; onContinue: () => void };
 
 /** Offers a file with all logs, locked ones too, before the account is deleted. */
 function ArchiveStep({ kind, onAccepted, onContinue }: ArchiveStepProps) {

@@ -159,10 +159,7 @@ function RenameForm({ passkey, onRenamed, onCancel }: RenameFormProps) {
   );
 }
 
-type RegistrationOptions = {
-  challenge_id: string;
-  options: Parameters<typeof startRegistration>[0]['optionsJSON'];
-};
+type RegistrationOptions = { challenge_id: string; options: Parameters<typeof startRegistration>[0]['optionsJSON'] };
 
 /** `count`: the number of the user's passkeys; null until they are loaded. */
 function AddPasskey({ count, onAdded }: { count: number | null; onAdded: (id: string) => Promise<void> }) {

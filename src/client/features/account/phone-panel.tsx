@@ -59,11 +59,7 @@ function CurrentNumber({ onChange }: { onChange: () => void }) {
   );
 }
 
-type NumberFormProps = {
-  current: string | null;
-  onSent: (phone: string) => void;
-  onCancel: (() => void) | null;
-};
+type NumberFormProps = { current: string | null; onSent: (phone: string) => void; onCancel: (() => void) | null };
 
 function NumberForm({ current, onSent, onCancel }: NumberFormProps) {
   const auth = useAuth();

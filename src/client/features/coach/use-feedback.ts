@@ -59,11 +59,7 @@ export function useFeedback(date: Day, log: OpenLog) {
           .maybeSingle()
           .throwOnError(),
       ]);
-      return {
-        hasLog: entry !== null,
-        revision: entry?.revision ?? null,
-        feedback: toStoredFeedback(entry, analysis),
-      };
+      return { hasLog: entry !== null, revision: entry?.revision ?? null, feedback: toStoredFeedback(entry, analysis) };
     },
     networkMode: 'always',
     // The log may have changed while the panel was closed.

@@ -100,11 +100,7 @@ function FontCard({ premium }: { premium: boolean | null }) {
   );
 }
 
-const WEEKS = WEEK_STARTS.map((value) => ({
-  value,
-  label: value,
-  note: value === 'Sunday' ? '(default)' : undefined,
-}));
+const WEEKS = WEEK_STARTS.map((value) => ({ value, label: value, note: value === 'Sunday' ? '(default)' : undefined }));
 
 /** The Week card: the day on which the calendar's weeks begin. */
 function WeekCard() {

@@ -67,10 +67,7 @@ export async function docxFile(document: WinsDocument, paper: keyof typeof PAGES
       lastModifiedBy: authorOf(document),
       styles: {
         default: {
-          document: {
-            run: { font: FONTS, size: 22, color: INK },
-            paragraph: { spacing: { line: 276, after: 80 } },
-          },
+          document: { run: { font: FONTS, size: 22, color: INK }, paragraph: { spacing: { line: 276, after: 80 } } },
           title: {
             run: { font: HEADING_FONTS, size: 52, color: INK },
             paragraph: { spacing: { after: 60 }, keepNext: true },

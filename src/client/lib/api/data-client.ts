@@ -18,11 +18,7 @@ export type PlanChange = ApiRow<'plan_changes'>;
 type ReadOnly<Row> = { Row: Row; Insert: never; Update: never };
 
 type Tables = {
-  profiles: {
-    Row: Profile;
-    Insert: never;
-    Update: Partial<Pick<Profile, 'country' | 'ai_consent'>>;
-  };
+  profiles: { Row: Profile; Insert: never; Update: Partial<Pick<Profile, 'country' | 'ai_consent'>> };
   entries: {
     Row: Entry;
     Insert: Pick<Entry, 'user_id' | 'id' | 'date' | 'content'>;

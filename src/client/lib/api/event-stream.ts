@@ -9,9 +9,7 @@ export type StreamEvent = { event: string; data: string; id?: string | undefined
  */
 export function createEventParser(): (piece: string) => StreamEvent[] {
   let events: StreamEvent[] = [];
-  const parser = createParser({
-    onEvent: ({ event = 'message', data, id }) => void events.push({ event, data, id }),
-  });
+  const parser = createParser({ onEvent: ({ event = 'message', data, id }) => void events.push({ event, data, id }) });
   return (piece) => {
     events = [];
     parser.feed(piece);

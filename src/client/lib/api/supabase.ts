@@ -148,10 +148,7 @@ export function createSupabase(config: ClientConfig, authFetch: Fetch): Supabase
     });
   const ask: Supabase['ask'] = (path, request = {}) => send(withSession(request.base ?? fetch), path, request);
   const askAsGuest: Supabase['askAsGuest'] = (path, request = {}) =>
-    send(request.base ?? fetch, path, {
-      ...request,
-      headers: { apikey: config.publishableKey, ...request.headers },
-    });
+    send(request.base ?? fetch, path, { ...request, headers: { apikey: config.publishableKey, ...request.headers } });
 
   const callFunction: Supabase['callFunction'] = async (name, body, signal) => {
     const response = await ask(`/functions/v1/${name}`, { method: 'POST', body, signal });

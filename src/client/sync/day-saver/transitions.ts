@@ -72,11 +72,7 @@ function chooseRowId(step: Step): void {
  */
 export function putText(step: Step, html: string, change: Partial<TextChange> = {}): void {
   updateState(step, { text: html, isEditorAhead: false });
-  step.effects.push({
-    type: 'replaceEditorText',
-    html,
-    change: { isUndoable: false, mappedLines: null, ...change },
-  });
+  step.effects.push({ type: 'replaceEditorText', html, change: { isUndoable: false, mappedLines: null, ...change } });
 }
 
 export function storeDraft(step: Step): void {

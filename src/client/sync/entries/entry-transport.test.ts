@@ -199,10 +199,7 @@ describe('no row of an old day', () => {
 describe('writing', () => {
   test('an update names the user, the day and its base revision, and is sent with keepalive', async () => {
     const { transport, requests } = setUp(json([ROW]));
-    expect(await transport.update(DATE, '<p>b</p>', VERSION)).toMatchObject({
-      kind: 'stored',
-      revision: 4,
-    });
+    expect(await transport.update(DATE, '<p>b</p>', VERSION)).toMatchObject({ kind: 'stored', revision: 4 });
     const { url, init } = requests[0]!;
     expect(init).toMatchObject({ method: 'PATCH', keepalive: true });
     expect(url).toContain(`user_id=eq.ada&date=eq.${DATE}&id=eq.r&revision=eq.3`);

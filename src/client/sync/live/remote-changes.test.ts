@@ -40,12 +40,7 @@ function openPage() {
   queries.setQueryData<Day[]>(DATES_KEY, [TODAY]);
   const save = (): Promise<WriteOutcome> => new Promise((resolve) => (answerSave = resolve));
   const savers = createTestSavers({
-    transport: {
-      read: () => Promise.resolve({ kind: 'read', stored: row }),
-      insert: save,
-      update: save,
-      remove: save,
-    },
+    transport: { read: () => Promise.resolve({ kind: 'read', stored: row }), insert: save, update: save, remove: save },
     timers: time.timers,
     onStored: (date, stored) => queries.setQueryData<ReadEntry>(entryKey(date), { stored, readAt: time.timers.now() }),
   });

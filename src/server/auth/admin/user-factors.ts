@@ -44,13 +44,7 @@ export const changeUserFactor: Endpoint<Given & { body: Body }> = async (context
 /** For a user who has lost a second factor. The user gets a notice by mail. */
 export const deleteUserFactor: Endpoint<Given> = async (context, deps, { user, ids: { factorId: id }, device }) => {
   const removed = await deps.database.transactAsService('remove a factor of a user', (transaction) =>
-    removeFactor(transaction, {
-      id,
-      userId: user.id,
-      actor: 'service',
-      device,
-      now: deps.clock.now(),
-    }),
+    removeFactor(transaction, { id, userId: user.id, actor: 'service', device, now: deps.clock.now() }),
   );
   if (!removed) throw new AuthError('factor_not_found');
   if (removed.status === 'verified') mailFactorRemoved(deps, user, removed.factor_type);
@@ -66,13 +60,7 @@ type GivenPasskey = { user: UserRow; ids: { passkeyId: string }; device: Device 
 
 export const deleteUserPasskey: Endpoint<GivenPasskey> = async (context, deps, { user, ids, device }) => {
   const removed = await deps.database.transactAsService('remove a passkey of a user', (transaction) =>
-    removePasskey(transaction, {
-      id: ids.passkeyId,
-      userId: user.id,
-      actor: 'service',
-      device,
-      now: deps.clock.now(),
-    }),
+    removePasskey(transaction, { id: ids.passkeyId, userId: user.id, actor: 'service', device, now: deps.clock.now() }),
   );
   if (!removed) throw new AuthError('passkey_not_found');
   mailPasskeyRemoved(deps, user);

@@ -244,10 +244,9 @@ async function saveIdentity(transaction: AsService, identity: AddressIdentity): 
       .insertInto('auth.identities')
       .values({ user_id: userId, provider, provider_id: userId, identity_data: data, created_at: now, updated_at: now })
       .onConflict((conflict) =>
-        conflict.columns(['provider', 'provider_id']).doUpdateSet({
-          identity_data: sql`identities.identity_data || ${data}::jsonb`,
-          updated_at: now,
-        }),
+        conflict
+          .columns(['provider', 'provider_id'])
+          .doUpdateSet({ identity_data: sql`identities.identity_data || ${data}::jsonb`, updated_at: now }),
       ),
   );
 }

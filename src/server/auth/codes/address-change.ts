@@ -26,10 +26,7 @@ import { endCode, endTokens, issueOneTimeToken, type IssuedToken } from './one-t
 type Half = { purpose: 'email_change_current' | 'email_change_new'; address: string };
 type IssuedHalf = Half & IssuedToken;
 
-type PendingChange = {
-  user: Pick<UserRow, 'id' | 'email'>;
-  newEmail: string;
-};
+type PendingChange = { user: Pick<UserRow, 'id' | 'email'>; newEmail: string };
 
 type AddressChange = PendingChange & {
   request: MailRequest;

@@ -70,18 +70,8 @@ const CONFIRMATION: LinkMail = {
   method: 'email/signup',
   compose: confirmAddressMail,
 };
-const SIGN_IN: LinkMail = {
-  type: 'magiclink',
-  column: 'magiclink_sent_at',
-  method: 'magiclink',
-  compose: signInMail,
-};
-const RECOVERY: LinkMail = {
-  type: 'recovery',
-  column: 'recovery_sent_at',
-  method: 'recovery',
-  compose: recoveryMail,
-};
+const SIGN_IN: LinkMail = { type: 'magiclink', column: 'magiclink_sent_at', method: 'magiclink', compose: signInMail };
+const RECOVERY: LinkMail = { type: 'recovery', column: 'recovery_sent_at', method: 'recovery', compose: recoveryMail };
 
 async function sendLink(
   deps: AuthDeps,

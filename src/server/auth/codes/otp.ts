@@ -92,13 +92,7 @@ async function findOrCreateUser(deps: AuthDeps, { email, data, createUser, reque
   if (existing && !contact.isConfirmed(existing)) await contact.clearPassword(service, existing);
   if (!existing && !(createUser && deps.config.auth.signups)) return null;
   // Unconfirmed even with AUTH_AUTOCONFIRM: nobody has proven the address until the mail's link or code is used.
-  const account = {
-    passwordHash: null,
-    data,
-    method: 'otp',
-    device: request.device,
-    now: deps.clock.now(),
-  } as const;
+  const account = { passwordHash: null, data, method: 'otp', device: request.device, now: deps.clock.now() } as const;
   return (await findOrCreateAccount(deps, { contact, existing, account })).user;
 }
 

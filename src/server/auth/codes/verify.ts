@@ -148,11 +148,7 @@ export const showLink: Endpoint = (context, { config }) => {
 /** The query parameters of a redirect that carry the result. */
 const RESULT_FIELDS = ['code', 'message', 'error', 'error_code', 'error_description'] as const;
 
-type Given = {
-  device: Device;
-  countRequest: () => Promise<void>;
-  readBody: () => Promise<URLSearchParams>;
-};
+type Given = { device: Device; countRequest: () => Promise<void>; readBody: () => Promise<URLSearchParams> };
 
 export const followLink: Endpoint<Given> = async (context, deps, { device, countRequest, readBody }) => {
   const target = redirectTarget(context, deps.config).replace(/#.*$/s, '');

@@ -93,13 +93,7 @@ const MAX_ANSWERS = 5;
 
 export type StoredChallenge = Selectable<Tables['auth.mfa_challenges']>;
 
-type NewChallenge = {
-  factorId: string;
-  ip: string;
-  codeHash?: Buffer;
-  webauthnChallenge?: string;
-  now: Date;
-};
+type NewChallenge = { factorId: string; ip: string; codeHash?: Buffer; webauthnChallenge?: string; now: Date };
 
 /** Challenges of second factors: each accepts one right answer, from the network that requested it, in five minutes. */
 async function createChallenge(service: AsService, challenge: NewChallenge): Promise<StoredChallenge> {

@@ -162,13 +162,7 @@ function parseAssertion(answer: JsonObject): AuthenticationResponseJSON | null {
   if (typeof response !== 'object' || response === null) return null;
   const { clientDataJSON, authenticatorData, signature } = response as JsonObject;
   if (!isMember(clientDataJSON) || !isMember(authenticatorData) || !isMember(signature)) return null;
-  return {
-    id,
-    rawId,
-    type,
-    clientExtensionResults: {},
-    response: { clientDataJSON, authenticatorData, signature },
-  };
+  return { id, rawId, type, clientExtensionResults: {}, response: { clientDataJSON, authenticatorData, signature } };
 }
 
 const parseTransports = (value: unknown): string[] =>

@@ -17,11 +17,10 @@ import type { SessionRow } from '../sessions/sessions.ts';
 export type StoredFactor = Selectable<Tables['auth.mfa_factors']>;
 
 /** The `amr` methods of a second step (docs/specification/api.md 31). */
-export const FACTOR_METHODS = {
-  totp: 'totp',
-  phone: 'mfa/phone',
-  webauthn: 'mfa/webauthn',
-} as const satisfies Record<FactorType, string>;
+export const FACTOR_METHODS = { totp: 'totp', phone: 'mfa/phone', webauthn: 'mfa/webauthn' } as const satisfies Record<
+  FactorType,
+  string
+>;
 export const RECOVERY_CODE_METHOD = 'mfa/recovery_code';
 
 const MAX_FACTORS = 10;
@@ -85,16 +84,18 @@ export async function createFactor(transaction: AsService, factor: NewFactor): P
   // Threat: the thief of a password adds a factor of their own, to pass the second step with it.
   if (verified.length > 0 && factor.session.aal === 'aal1') return 'second_step_missing';
   await transaction.run(
-    queryBuilder.insertInto('auth.mfa_factors').values({
-      id,
-      user_id: userId,
-      factor_type: type,
-      friendly_name: factor.friendlyName,
-      secret: factor.secret ?? null,
-      phone: factor.phone ?? null,
-      created_at: now,
-      updated_at: now,
-    }),
+    queryBuilder
+      .insertInto('auth.mfa_factors')
+      .values({
+        id,
+        user_id: userId,
+        factor_type: type,
+        friendly_name: factor.friendlyName,
+        secret: factor.secret ?? null,
+        phone: factor.phone ?? null,
+        created_at: now,
+        updated_at: now,
+      }),
   );
   await recordAuditEvent(transaction, {
     at: now,

@@ -182,12 +182,7 @@ export const updatePasskey: Endpoint<OwnPasskey & { body: Body }> = async (conte
   const current = (await listPasskeys(service, user.id)).find((each) => each.id === id);
   if (!current) throw new AuthError('passkey_not_found');
   if (now.getTime() - current.created_at.getTime() > NAMING_MS) await requireRecentSignIn(body.text('nonce'));
-  const passkey = await renamePasskey(service, {
-    id,
-    userId: user.id,
-    friendlyName,
-    now,
-  });
+  const passkey = await renamePasskey(service, { id, userId: user.id, friendlyName, now });
   if (!passkey) throw new AuthError('passkey_not_found');
   return context.json(passkeyJson(passkey));
 };
@@ -204,13 +199,7 @@ export const deletePasskey: Endpoint<OwnPasskey> = async (
   await deps.limits.consumeChange(caller);
   const removed = await deps.database.transactAsService('remove a passkey', async (transaction) => {
     await lockSignedInUser(transaction, user.id, session);
-    return removePasskey(transaction, {
-      id,
-      userId: user.id,
-      actor: 'user',
-      device,
-      now: deps.clock.now(),
-    });
+    return removePasskey(transaction, { id, userId: user.id, actor: 'user', device, now: deps.clock.now() });
   });
   if (!removed) throw new AuthError('passkey_not_found');
   mailPasskeyRemoved(deps, user);

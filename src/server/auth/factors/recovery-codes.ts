@@ -76,13 +76,7 @@ async function issueCodes(
   const { set, codes } = await deps.database.transactAsService('issue recovery codes', async (transaction) => {
     await lockSignedInUser(transaction, userId, user.session);
     const issued = await issue(transaction, { userId, now, key: deps.secrets.recoveryCodes });
-    await recordAuditEvent(transaction, {
-      at: now,
-      userId,
-      actor: 'user',
-      event: 'recovery_codes_created',
-      device,
-    });
+    await recordAuditEvent(transaction, { at: now, userId, actor: 'user', event: 'recovery_codes_created', device });
     return issued;
   });
   return context.json({ id: set.id, type: TYPE, friendly_name: set.friendly_name, total: codes.length, codes });

@@ -154,13 +154,15 @@ async function upgradeSession(
   await transaction.run(
     queryBuilder
       .with('token', (query) =>
-        query.insertInto('auth.refresh_tokens').values({
-          session_id: sessionId,
-          generation: Math.max(0, ...replaced.map((token) => token.generation)) + 1,
-          token_hash: refresh.hash,
-          salt: refresh.salt,
-          created_at: now,
-        }),
+        query
+          .insertInto('auth.refresh_tokens')
+          .values({
+            session_id: sessionId,
+            generation: Math.max(0, ...replaced.map((token) => token.generation)) + 1,
+            token_hash: refresh.hash,
+            salt: refresh.salt,
+            created_at: now,
+          }),
       )
       .updateTable('auth.sessions')
       .set({

@@ -199,10 +199,7 @@ async function verifySignature(token: string, keys: SigningKeys, now: Date): Pro
       keyEndsAtMs = key.endsAtMs;
       return key.publicKey;
     };
-    const { payload } = await jwtVerify(token, findKey, {
-      algorithms: [...ALGORITHMS],
-      currentDate: now,
-    });
+    const { payload } = await jwtVerify(token, findKey, { algorithms: [...ALGORITHMS], currentDate: now });
     const sessionId = payload['session_id'] ?? null;
     if (sessionId !== null && (typeof sessionId !== 'string' || !UUID.test(sessionId))) {
       throw new AccessTokenError('malformed', 'session_id claim must be a UUID');

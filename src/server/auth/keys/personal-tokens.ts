@@ -66,13 +66,7 @@ const FIND = `
    where token.user_id = $1 and token.token_hash = $2 and token.expires_at > $3
      and (account.banned_until is null or account.banned_until <= $3)`;
 
-type Known = {
-  id: string;
-  scopes: TokenScope[];
-  timeZone: string | null;
-  expiresAt: Date;
-  lastUsedAt: Date | null;
-};
+type Known = { id: string; scopes: TokenScope[]; timeZone: string | null; expiresAt: Date; lastUsedAt: Date | null };
 
 export type PersonalTokens = {
   /**

@@ -248,13 +248,7 @@ async function changePassword(deps: AuthDeps, user: UserRow, { session, password
     await updateUser(transaction, user.id, { password_hash: passwordHash, updated_at: now });
     await requireLiveSession(transaction, session);
     await deleteOneTimeTokens(transaction, user.id);
-    await recordAuditEvent(transaction, {
-      at: now,
-      userId: user.id,
-      actor: 'user',
-      event: 'password_changed',
-      device,
-    });
+    await recordAuditEvent(transaction, { at: now, userId: user.id, actor: 'user', event: 'password_changed', device });
     return endSessions(transaction, user.id, session === null ? { all: true } : { except: session.id });
   });
   deps.accessTokens.invalidateSessions(ended);

@@ -41,11 +41,7 @@ export async function consumeRecipientBudget(deps: AuthDeps, { phone, ip, asker 
 const recipientKey = ({ secrets }: Pick<AuthDeps, 'secrets'>, phone: string): string =>
   createHmac('sha256', secrets.oneTimeCodes).update(`sms-recipient\0${phone}`).digest('base64url');
 
-export type TextMessage = {
-  phone: string;
-  text: string;
-  share: TextShare;
-};
+export type TextMessage = { phone: string; text: string; share: TextShare };
 
 /**
  * The caller has called `consumeRecipientBudget`. Throws `sms_send_failed`, and `over_sms_send_rate_limit` if the

@@ -17,10 +17,7 @@ import {
   type XmlElement,
 } from './parse-xml.ts';
 
-export type Assertion = {
-  nameId: { value: string; format: string } | null;
-  attributes: AssertionAttributes;
-};
+export type Assertion = { nameId: { value: string; format: string } | null; attributes: AssertionAttributes };
 
 /** The accepted difference between the identity provider's clock and ours. */
 export const CLOCK_SKEW_MS = 60_000;

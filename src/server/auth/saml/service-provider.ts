@@ -176,11 +176,6 @@ function buildSignInUrl(
   requests: ReturnType<typeof newFlowRequestCache>,
 ): Promise<string> {
   const metadata = parseIdpMetadata(provider.metadata_xml, deps.config);
-  const serviceProvider = createServiceProvider({
-    config: deps.config,
-    samlKey: deps.samlKey!,
-    metadata,
-    requests,
-  });
+  const serviceProvider = createServiceProvider({ config: deps.config, samlKey: deps.samlKey!, metadata, requests });
   return serviceProvider.getAuthorizeUrlAsync(flow.id, undefined, {});
 }

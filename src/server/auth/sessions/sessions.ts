@@ -123,13 +123,15 @@ const START_SESSION = prepareQuery((values: SessionValues) =>
       })),
     )
     .with('token', (query) =>
-      query.insertInto('auth.refresh_tokens').values({
-        session_id: values.id,
-        generation: 1,
-        token_hash: values.tokenHash,
-        salt: values.salt,
-        created_at: values.now,
-      }),
+      query
+        .insertInto('auth.refresh_tokens')
+        .values({
+          session_id: values.id,
+          generation: 1,
+          token_hash: values.tokenHash,
+          salt: values.salt,
+          created_at: values.now,
+        }),
     )
     .with('identity', (query) =>
       query
@@ -139,15 +141,17 @@ const START_SESSION = prepareQuery((values: SessionValues) =>
         .where('provider', '=', values.provider),
     )
     .with('audit', (query) =>
-      query.insertInto('auth.audit_log').values({
-        at: values.now,
-        user_id: values.userId,
-        actor: 'user',
-        event: 'signed_in',
-        ip: values.ip,
-        user_agent: values.userAgent,
-        details: values.details,
-      }),
+      query
+        .insertInto('auth.audit_log')
+        .values({
+          at: values.now,
+          user_id: values.userId,
+          actor: 'user',
+          event: 'signed_in',
+          ip: values.ip,
+          user_agent: values.userAgent,
+          details: values.details,
+        }),
     )
     .with('signed_in', (query) =>
       query

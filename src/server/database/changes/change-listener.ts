@@ -28,12 +28,7 @@ export type ChangeListener = {
   onGap(userId: string | null): void;
 };
 
-type Deps = {
-  connect: () => Promise<pg.Client>;
-  log: Logger;
-  listener: ChangeListener;
-  checkIntervalMs?: number;
-};
+type Deps = { connect: () => Promise<pg.Client>; log: Logger; listener: ChangeListener; checkIntervalMs?: number };
 
 /** Starts in the background. Returns a function that closes the connection. */
 export function listenToChanges({

@@ -272,10 +272,7 @@ type Kind = 'fine' | 'rejected by PostgreSQL' | typeof NOT_SERIALISED | 'not qui
 const kinds = fc.constantFrom<Kind>('fine', 'fine', 'fine', 'rejected by PostgreSQL', NOT_SERIALISED, 'not quick');
 const requests = fc.array(
   fc.record({ user: fc.constantFrom('ada', 'bob', 'eve'), kind: kinds, isLater: fc.boolean() }),
-  {
-    minLength: 2,
-    maxLength: 30,
-  },
+  { minLength: 2, maxLength: 30 },
 );
 
 test('each statement sees its own user and gets its own result, whatever fails beside it', async () => {

@@ -24,10 +24,7 @@ test.each(['current first', 'new first'])('both addresses confirm, %s', async (o
   const first = await confirm(mails[0]!);
   expect([first.status, first.body]).toEqual([
     200,
-    {
-      msg: 'Confirmation link accepted. Please proceed to confirm link sent to the other email',
-      code: '200',
-    },
+    { msg: 'Confirmation link accepted. Please proceed to confirm link sent to the other email', code: '200' },
   ]);
   expect(await addressOf(access)).toBe(email);
   expect((await confirm(mails[1]!)).body.user).toMatchObject({ id, email: newEmail });

@@ -152,10 +152,7 @@ describe('with confirmation by mail', () => {
       [email],
     );
     expect(audit).toEqual(
-      Array.from({ length: 5 }, () => ({
-        event: 'sign_in_failed',
-        details: { method: 'otp', purpose: 'magiclink' },
-      })),
+      Array.from({ length: 5 }, () => ({ event: 'sign_in_failed', details: { method: 'otp', purpose: 'magiclink' } })),
     );
     expect((await verify({ type: 'magiclink', token_hash: tokenHashIn(mail) })).status).toBe(200);
   });

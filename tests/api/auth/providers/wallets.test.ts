@@ -50,12 +50,14 @@ describe('the real client signs in', () => {
       if (method === 'eth_chainId') return '0x1';
       return wallet.sign(Hex.toString((params as [Hex.Hex])[0]));
     };
-    const { data, error } = await world.client().auth.signInWithWeb3({
-      chain: 'ethereum',
-      wallet: { address: wallet.address, request, on: () => {}, removeListener: () => {} } as never,
-      statement: 'Sign in to Hustle Forge',
-      options: { url, signInWithEthereum: { nonce } },
-    });
+    const { data, error } = await world
+      .client()
+      .auth.signInWithWeb3({
+        chain: 'ethereum',
+        wallet: { address: wallet.address, request, on: () => {}, removeListener: () => {} } as never,
+        statement: 'Sign in to Hustle Forge',
+        options: { url, signInWithEthereum: { nonce } },
+      });
     expect(error).toBeNull();
     expect(data.user).toMatchObject({
       email: '',
@@ -73,11 +75,13 @@ describe('the real client signs in', () => {
     const { url, nonce } = await options();
     const signMessage = async (bytes: Uint8Array) =>
       new Uint8Array(Buffer.from(wallet.sign(Buffer.from(bytes).toString()), 'base64url'));
-    const { data, error } = await world.client().auth.signInWithWeb3({
-      chain: 'solana',
-      wallet: { publicKey: { toBase58: () => wallet.address }, signMessage },
-      options: { url, signInWithSolana: { nonce, resources: ['https://example.com/terms'] } },
-    });
+    const { data, error } = await world
+      .client()
+      .auth.signInWithWeb3({
+        chain: 'solana',
+        wallet: { publicKey: { toBase58: () => wallet.address }, signMessage },
+        options: { url, signInWithSolana: { nonce, resources: ['https://example.com/terms'] } },
+      });
     expect(error).toBeNull();
     expect(data.user?.identities?.[0]?.id).toBe(`web3:solana:${wallet.address}`);
   });

@@ -179,10 +179,7 @@ describe('an account of an identity provider', () => {
       const answer = await world.request('PUT', '/user', { token, body });
       expect([answer.status, answer.body]).toEqual([
         422,
-        {
-          code: 'user_sso_managed',
-          message: 'Updating email, phone, password of a SSO account only possible via SSO',
-        },
+        { code: 'user_sso_managed', message: 'Updating email, phone, password of a SSO account only possible via SSO' },
       ]);
     }
     expect((await world.request('PUT', '/user', { token, body: { data: { theme: 'dark' } } })).status).toBe(200);

@@ -132,12 +132,7 @@ const earlierDay = lazyChunk(async () => (await import('../empty-page.tsx')).Ear
 /** After this wait for the server, the status line says where the text comes from (docs/specification/screens.md 2). */
 const LATE_MS = 2_000;
 
-type DayPageProps = {
-  date: Day;
-  today: Day;
-  read: ReadEntry;
-  isFirstLog: boolean;
-};
+type DayPageProps = { date: Day; today: Day; read: ReadEntry; isFirstLog: boolean };
 
 function DayPage({ date, today, read, isFirstLog }: DayPageProps) {
   const { savers } = useJournal();

@@ -25,10 +25,7 @@ type ExportState =
 
 type Job = { run: ExportRun; name: string };
 
-type ExportCardProps = {
-  premium: boolean | null;
-  sendAll: () => Promise<readonly Day[]>;
-};
+type ExportCardProps = { premium: boolean | null; sendAll: () => Promise<readonly Day[]> };
 
 export function ExportCard({ premium, sendAll }: ExportCardProps) {
   const [format, setFormat] = useState<Format>(FORMATS[0]);

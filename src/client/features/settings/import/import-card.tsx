@@ -303,11 +303,7 @@ async function readFolder(folder: FileSystemDirectoryEntry): Promise<FileSystemE
   }
 }
 
-type ImportSummaryViewProps = {
-  summary: ImportSummary;
-  onUndo: () => void;
-  onClose: () => void;
-};
+type ImportSummaryViewProps = { summary: ImportSummary; onUndo: () => void; onClose: () => void };
 
 /** The result of an import, with links to every affected day, and its undo. */
 function ImportSummaryView({ summary, onUndo, onClose }: ImportSummaryViewProps) {
