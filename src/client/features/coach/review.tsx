@@ -18,6 +18,7 @@ import { useUser } from '#client/lib/session/session.ts';
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
 import { Button } from '#client/ui/button.tsx';
+import { ProgressBar } from '#client/ui/progress-bar.tsx';
 import { useData } from '#client/lib/api/data-client.ts';
 import { useLocalCopies } from '#client/sync/day-savers-provider.tsx';
 import { localCopyText } from '#client/sync/save-status.ts';
@@ -145,9 +146,7 @@ function StreamingReview({ view, title }: { view: AnalysisView; title: string })
   return (
     <section className={styles.result} aria-label="New analysis" aria-busy="true">
       <h2>{title}</h2>
-      {progress && (
-        <progress className={styles.steps} value={progress.step - 1} max={progress.of} aria-label="Progress" />
-      )}
+      {progress && <ProgressBar label="Progress" value={progress.step - 1} max={progress.of} />}
       <p className={styles.facts}>
         {view.failures > 0 && <span>Attempt {view.failures + 1}</span>}
         <span>{view.text !== '' ? 'Writing...' : progress ? progressText(progress) : 'Reading your logs...'}</span>

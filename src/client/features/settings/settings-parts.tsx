@@ -1,7 +1,8 @@
 /** Parts of the cards of the settings. */
-import type { ReactNode } from 'react';
+import type { ComponentProps, ReactNode } from 'react';
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
+import { ProgressBar } from '#client/ui/progress-bar.tsx';
 import { Hint } from '#client/ui/stack.tsx';
 import { LockedCrown, UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
 import type { Progress } from './export/read-entries.ts';
@@ -30,18 +31,18 @@ export function ProgressLine({ label, progress, unit }: ProgressLineProps) {
     ? `${progress.done.toLocaleString('en-US')} of ${progress.total.toLocaleString('en-US')} ${unit}`
     : 'Loading...';
   return (
-    <ProgressBar label={label} max={progress?.total} value={progress?.done}>
+    <CaptionedProgress label={label} max={progress?.total} value={progress?.done}>
       {text}
-    </ProgressBar>
+    </CaptionedProgress>
   );
 }
 
-type ProgressBarProps = { label: string; max?: number | undefined; value?: number | undefined; children: ReactNode };
-
-/** A progress bar above its text. Without a value it only shows that something happens. */
-export const ProgressBar = ({ label, children, ...bar }: ProgressBarProps) => (
+export const CaptionedProgress = ({
+  children,
+  ...bar
+}: ComponentProps<typeof ProgressBar> & { children: ReactNode }) => (
   <div className={styles.progress}>
-    <progress aria-label={label} {...bar} />
+    <ProgressBar {...bar} />
     <Hint>{children}</Hint>
   </div>
 );

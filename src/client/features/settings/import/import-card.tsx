@@ -11,7 +11,7 @@ import { Buttons, Hint, LoadError, Quiet, Stack } from '#client/ui/stack.tsx';
 import { Section } from '#client/ui/page/page.tsx';
 import { useToday } from '#client/lib/hooks/use-clock.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
-import { ProgressBar, ProgressLine, pluralize, UpgradePrompt } from '../settings-parts.tsx';
+import { CaptionedProgress, ProgressLine, pluralize, UpgradePrompt } from '../settings-parts.tsx';
 import { ImportPlanView, DayList, SkippedLists, UndoButton } from './import-plan-view.tsx';
 import { useImport, usePastImports, type ImportState } from './use-import.ts';
 import { MAX_FILES, type ChosenFile } from './open-files.ts';
@@ -161,13 +161,13 @@ function Reading({ shown }: { shown: ImportState & { kind: 'reading' | 'comparin
     return shown.progress ? (
       <ProgressLine label="Comparing" progress={shown.progress} unit="days compared" />
     ) : (
-      <ProgressBar label="Comparing">Comparing with your logs...</ProgressBar>
+      <CaptionedProgress label="Comparing">Comparing with your logs...</CaptionedProgress>
     );
   const { program, entries } = shown;
   return (
-    <ProgressBar label="Reading">
+    <CaptionedProgress label="Reading">
       {program === '' ? 'Reading...' : `${program}: ${pluralize(entries, 'entry', 'entries')} read`}
-    </ProgressBar>
+    </CaptionedProgress>
   );
 }
 
