@@ -27,7 +27,7 @@ import { healthRoutes } from './http/health.ts';
 import { canonicalHost, hostGuard } from './http/host-guard.ts';
 import { BodyTooLargeError, limitBody } from './http/limit-body.ts';
 import type { Metrics } from './http/metrics.ts';
-import type { Inbound } from './inbound/receive-reply.ts';
+import type { Inbound } from './inbound/inbound.ts';
 import { fetchText } from './inbound/sns-message.ts';
 import { inboundRoutes } from './inbound/webhooks.ts';
 import type { ChangeStreams } from './live/change-streams.ts';

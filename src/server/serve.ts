@@ -20,8 +20,8 @@ import { openDatabase, type DatabaseOptions } from './database/connect.ts';
 import type { Database } from './database/database.ts';
 import { createAdmission } from './http/admission.ts';
 import type { ReminderWriter } from './habit/send-reminders.ts';
-import { createAuthenticator } from './inbound/authenticate-mail.ts';
-import { createInbound, replyAddress } from './inbound/receive-reply.ts';
+import { replyAddress, type Inbound } from './inbound/inbound.ts';
+import type { InboundDeps } from './inbound/receive-reply.ts';
 import { listenForMail } from './inbound/smtp-listener.ts';
 import { listen } from './http/listen.ts';
 import { createMetrics, createRegistry } from './http/metrics.ts';
@@ -108,24 +108,17 @@ export async function serve({ config, clock, log, ...options }: ServeDeps): Prom
   const writeQuota = createWriteQuota({ clock, config, database, limiters });
   const inbound =
     inboundSettings &&
-    createInbound({
+    (await openInbound({
       config: { ...config, inbound: inboundSettings },
-      database,
-      clock,
-      limiters,
-      log,
-      mailer,
-      events,
-      writeQuota,
-      authenticate: createAuthenticator(inboundSettings.dnsServers, inboundSettings.domain),
-    });
+      ...{ database, clock, limiters, log, mailer, events, writeQuota },
+    }));
   const push =
     config.push &&
-    (await createPush({
+    createPush({
       settings: config.push,
       ...{ config, database, clock, log },
       secret: signingKeys.deriveSecret('push'),
-    }));
+    });
   const scheduled = listJobs({
     config,
     database,
@@ -233,4 +226,13 @@ export async function startServer({ config, log, whenRunning, scrape }: Deps): P
       await database.close();
     },
   };
+}
+
+async function openInbound(deps: Omit<InboundDeps, 'authenticate'>): Promise<Inbound> {
+  const [{ createInbound }, { createAuthenticator }] = await Promise.all([
+    import('./inbound/receive-reply.ts'),
+    import('./inbound/authenticate-mail.ts'),
+  ]);
+  const { dnsServers, domain } = deps.config.inbound;
+  return createInbound({ ...deps, authenticate: createAuthenticator(dnsServers, domain) });
 }

@@ -117,7 +117,7 @@ export function pushSubscription({ database, auth, push }: Deps) {
   return async function subscribe(context: Context<AppEnv>, caller: SignedInCaller): Promise<Response> {
     if (push === null) throw new FunctionError(503, 'This server sends no notifications.');
     const { subscription } = await readBody(context);
-    if (subscription === undefined) return context.json({ success: true, publicKey: push.publicKey });
+    if (subscription === undefined) return context.json({ success: true, publicKey: await push.publicKey() });
     const target = readSubscription(subscription);
     if (target === null) throw new FunctionError(400, 'This is no subscription of a browser.');
     if (!push.accepts(target.endpoint)) {

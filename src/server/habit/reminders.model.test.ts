@@ -186,7 +186,7 @@ test(
       const config = { publicUrl: 'https://journal.example.com', contact: { social: [] } };
       const log = createLog('silent');
       const settings = { services: [pushService.url] };
-      const push = await createPush({ settings, config, database, clock, log, secret: Buffer.alloc(32, 9) });
+      const push = createPush({ settings, config, database, clock, log, secret: Buffer.alloc(32, 9) });
       const deps = {
         ...{ config, database, log, clock, push, replyAddress: null },
         mailer: {
@@ -199,7 +199,7 @@ test(
         unsubscribeSecret: Buffer.alloc(32, 7),
       };
       return {
-        publicKey: push.publicKey,
+        publicKey: await push.publicKey(),
         async run(dies: boolean): Promise<void> {
           left = dies ? below(10) : Number.POSITIVE_INFINITY;
           try {

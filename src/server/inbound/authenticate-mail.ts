@@ -8,11 +8,8 @@
 import { Resolver } from 'node:dns/promises';
 import type { DKIMResult } from 'mailauth';
 import { getDomain } from 'tldts';
+import { domainOf, type InboundMail } from './inbound.ts';
 
-/** How a mail arrived by SMTP. */
-export type Arrival = { ip: string; helo: string; mailFrom: string };
-/** The domain of the envelope's sender, for which the provider of a webhook has found that SPF passes. */
-export type ProvenEnvelope = { spfDomain: string };
 /** `unknown`: DNS does not answer now. */
 export type Authenticity = 'pass' | 'fail' | 'unknown';
 
@@ -20,8 +17,7 @@ export type Claim = {
   raw: Buffer;
   /** The one address in From. */
   from: string;
-  /** Null: nothing is known of the envelope. */
-  arrival: Arrival | ProvenEnvelope | null;
+  arrival: InboundMail['arrival'];
   /** Whether these lines of the header, which a signature covers, show that the mail was written to us. */
   isMeantForUs(signedLines: readonly string[]): boolean;
 };
@@ -52,8 +48,6 @@ export function createAuthenticator(servers: readonly string[], hostName: string
 }
 
 const dnsError = (code: string): Error => Object.assign(new Error(`DNS was not asked: ${code}`), { code });
-
-export const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1).toLowerCase();
 
 /**
  * The domain that one owner has registered, by the list of public suffixes.

@@ -6,9 +6,8 @@
  */
 import PostalMime, { addressParser, decodeWords, type Address, type Email } from 'postal-mime';
 import { htmlToText } from './html-text.ts';
+import { MAX_MAIL_BYTES } from './inbound.ts';
 
-/** A reply with the quoted mail and the picture of a signature. SMTP and the webhooks refuse more. */
-export const MAX_MAIL_BYTES = 1024 * 1024;
 /** A megabyte of base64 has 14,000 lines. A megabyte could have a million, and each costs some microseconds. */
 const MAX_LINES = 20_000;
 /** Lines that may begin a part. */

@@ -32,28 +32,10 @@ import type { Logger } from '../log.ts';
 import { replyAnswerMail, replyRefusalMail } from '../mail/habit-emails.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import type { EventCounters } from '../metrics/events.ts';
-import { domainOf, type AuthenticateMail, type Claim } from './authenticate-mail.ts';
+import type { AuthenticateMail, Claim } from './authenticate-mail.ts';
+import { domainOf, LOCAL_PART, type Inbound, type InboundMail, type Outcome } from './inbound.ts';
 import { parseMail, showsRecipient, UnreadableMail, type ParsedMail } from './parse-mail.ts';
 import { readOwnText } from './reply-text.ts';
-
-export type InboundMail = {
-  raw: Buffer;
-  /** The addresses of the envelope. */
-  recipients: readonly string[];
-  arrival: Claim['arrival'];
-};
-
-/**
- * `stored`; `told`: not stored, and the user was told why; `repeated`: stored before; `refused`: dropped without an answer;
- * `later`: the sender should try again.
- */
-export type Outcome = 'stored' | 'told' | 'repeated' | 'refused' | 'later';
-
-export type Inbound = {
-  /** Whether a mail to this address would find its day. @throws an error of the database */
-  isKnownAddress(address: string): Promise<boolean>;
-  receive(mail: InboundMail): Promise<Outcome>;
-};
 
 export type InboundDeps = AppendDeps & {
   config: Pick<Config, 'publicUrl' | 'mail'> & { inbound: NonNullable<Config['inbound']> };
@@ -66,7 +48,6 @@ export type InboundDeps = AppendDeps & {
   authenticate: AuthenticateMail;
 };
 
-const LOCAL_PART = 'log';
 /** Mails that a user has written, and those to one address that nobody vouches for, in an hour. */
 const MAX_PER_USER_AND_HOUR = 30;
 const MAX_REFUSED_PER_HOUR = 60;
@@ -78,9 +59,6 @@ const MAX_ANSWERS_PER_HOUR = 10;
 const READING = { maxRunning: 4, maxQueued: 50, maxPerClient: 2, maxQueuedPerClient: 10, maxWaitMs: 20_000 };
 /** The client of a slot is the domain of a sender, so that a domain whose DNS is slow delays its own mails. */
 const AUTHENTICATION = { maxRunning: 16, maxQueued: 30, maxPerClient: 4, maxQueuedPerClient: 10, maxWaitMs: 10_000 };
-
-/** The address that a reply with this token goes to. */
-export const replyAddress = (domain: string, token: string): string => `${LOCAL_PART}+${token}@${domain}`;
 
 class Refusal extends Error {
   override name = 'Refusal';

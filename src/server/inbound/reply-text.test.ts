@@ -7,7 +7,8 @@ import { MAIL_CLIENTS, writeReply, type Original } from '../../../simulators/mai
 import { reminderMail, replyAnswerMail } from '../mail/habit-emails.ts';
 import type { MailMessage } from '../mail/email-template.ts';
 import { htmlToText } from './html-text.ts';
-import { MAX_MAIL_BYTES, parseMail } from './parse-mail.ts';
+import { MAX_MAIL_BYTES } from './inbound.ts';
+import { parseMail } from './parse-mail.ts';
 import { readOwnText } from './reply-text.ts';
 
 const DAY = day('2026-11-28');

@@ -15,8 +15,7 @@ import { networkPrefix } from '../http/client-address.ts';
 import { isWithinLimit } from '../http/rate-limit-store.ts';
 import { createRequestContext, runInRequestContext } from '../load/request-context.ts';
 import type { Logger } from '../log.ts';
-import { MAX_MAIL_BYTES } from './parse-mail.ts';
-import type { Inbound, Outcome } from './receive-reply.ts';
+import { MAX_MAIL_BYTES, type Inbound, type Outcome } from './inbound.ts';
 
 const MAX_CONNECTIONS = 50;
 const MAX_CONNECTIONS_PER_NETWORK = 10;

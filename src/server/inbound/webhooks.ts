@@ -18,9 +18,8 @@ import { limitBody, readBytes } from '../http/limit-body.ts';
 import { isWithinLimit, rateLimitStore } from '../http/rate-limit-store.ts';
 import { BusyError } from '../load/request-context.ts';
 import { hasMoreValues, parseJson } from '../parse-json.ts';
-import { domainOf } from './authenticate-mail.ts';
-import { MAX_MAIL_BYTES } from './parse-mail.ts';
-import type { Inbound, InboundDeps, InboundMail } from './receive-reply.ts';
+import { domainOf, MAX_MAIL_BYTES, type Inbound, type InboundMail } from './inbound.ts';
+import type { InboundDeps } from './receive-reply.ts';
 import { confirmSubscription, createSnsVerifier, parseSnsMessage, type FetchText } from './sns-message.ts';
 
 /** Postmark sends a mail three times: raw, as text and HTML, and its attachments. Forms escape a byte as three. */

@@ -22,7 +22,7 @@ export type EventCounters = {
   analysis(run: { kind: string; outcome: string; ms: number }): void;
   /** A `Verdict` of `payments/webhook.ts`, such as `genuine` or `forged`. */
   webhook(verdict: string): void;
-  /** An `Outcome` of `inbound/receive-reply.ts`. */
+  /** An `Outcome` of `inbound/inbound.ts`. */
   inboundMail(outcome: string): void;
   /** The class of the SQLSTATE, or `connection`. */
   databaseError(errorClass: string): void;

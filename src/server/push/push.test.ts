@@ -31,7 +31,7 @@ beforeEach(async () => {
   deliver = async () => undefined;
   service.control.clear();
   await db.admin.query('delete from auth.users');
-  push = await connect();
+  push = connect();
 });
 
 const connect = () =>
@@ -61,7 +61,7 @@ async function user({ email = 'ada@example.com', byMail = false, devices = 1 }: 
   );
   const endpoints: string[] = [];
   for (let index = 0; index < devices; index += 1) {
-    const { endpoint, keys } = service.control.subscribe(push.publicKey);
+    const { endpoint, keys } = service.control.subscribe(await push.publicKey());
     await db.admin.query(
       `with session as (insert into auth.sessions (user_id) values ($1) returning id)
        insert into push_subscriptions (user_id, session_id, endpoint, p256dh, auth, device, renewal_hash)
@@ -176,7 +176,7 @@ test('a mail that is deferred does not show the reminder a second time', async (
 
 test('a device of a service that the operator no longer allows is forgotten', async () => {
   const { id } = await user();
-  push = await createPush({
+  push = createPush({
     settings: { services: ['fcm.googleapis.com'] },
     ...{ config, database: db.database, clock, log },
     secret: Buffer.alloc(32, 9),

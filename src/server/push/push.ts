@@ -16,7 +16,7 @@ import { parseJson } from '../parse-json.ts';
 
 export type Push = {
   /** The `applicationServerKey` of subscriptions, in base64url. */
-  readonly publicKey: string;
+  publicKey: () => Promise<string>;
   accepts: (endpoint: string) => boolean;
   remind: RemindOnDevices;
 };
@@ -31,8 +31,8 @@ type Deps = {
   log: Logger;
 };
 
-export async function createPush({ settings, config, secret, database, clock, log }: Deps): Promise<Push> {
-  const webPush = await createWebPush({ secret, subject: contactOf(config), clock });
+export function createPush({ settings, config, secret, database, clock, log }: Deps): Push {
+  const webPush = createWebPush({ secret, subject: contactOf(config), clock });
   const accepts = (endpoint: string): boolean => isPushEndpoint(endpoint, settings);
 
   async function remind(...[userId, message]: Parameters<RemindOnDevices>): ReturnType<RemindOnDevices> {

@@ -18,10 +18,10 @@ beforeAll(async () => {
   service = await startPushServer(clock);
 });
 afterAll(() => service.close());
-beforeEach(async () => {
+beforeEach(() => {
   now = new Date('2026-11-27T18:00:00Z');
   service.control.clear();
-  webPush = await connect();
+  webPush = connect();
 });
 
 const targetOf = ({ endpoint, keys }: SimulatedSubscription): PushTarget => ({
@@ -29,7 +29,7 @@ const targetOf = ({ endpoint, keys }: SimulatedSubscription): PushTarget => ({
   p256dh: Buffer.from(keys.p256dh, 'base64url'),
   auth: Buffer.from(keys.auth, 'base64url'),
 });
-const subscribe = () => targetOf(service.control.subscribe(webPush.publicKey));
+const subscribe = async () => targetOf(service.control.subscribe(await webPush.publicKey()));
 
 test('encrypts as the example of RFC 8291 does', () => {
   const bytes = (text: string) => Buffer.from(text, 'base64url');
@@ -48,7 +48,7 @@ test('encrypts as the example of RFC 8291 does', () => {
 });
 
 test('a browser decrypts the message, and the service sees a valid signature and how long it waits', async () => {
-  const target = subscribe();
+  const target = await subscribe();
   expect(await webPush.send(target, 'Ärger 😀')).toEqual({ kind: 'sent' });
   expect(service.control.messages(target.endpoint)).toEqual([
     {
@@ -64,7 +64,7 @@ test('a browser decrypts the message, and the service sees a valid signature and
 });
 
 test('signs anew before a signature ends', async () => {
-  const target = subscribe();
+  const target = await subscribe();
   for (let hour = 0; hour < 30; hour += 1) {
     now = new Date(now.getTime() + 3_599_000);
     expect(await webPush.send(target, 'now')).toEqual({ kind: 'sent' });
@@ -72,24 +72,24 @@ test('signs anew before a signature ends', async () => {
 });
 
 test('has the same key after a restart, and another with another root', async () => {
-  expect((await connect()).publicKey).toBe(webPush.publicKey);
-  expect((await connect(Buffer.alloc(32, 2))).publicKey).not.toBe(webPush.publicKey);
-  expect(Buffer.from(webPush.publicKey, 'base64url')).toHaveLength(65);
+  expect(await connect().publicKey()).toBe(await webPush.publicKey());
+  expect(await connect(Buffer.alloc(32, 2)).publicKey()).not.toBe(await webPush.publicKey());
+  expect(Buffer.from(await webPush.publicKey(), 'base64url')).toHaveLength(65);
 });
 
 test('a message with another key than that of the subscription is refused for good', async () => {
-  const other = await connect(randomBytes(32));
+  const other = connect(randomBytes(32));
   const failed = { kind: 'failed', reason: 'status 403', mayHaveArrived: false };
-  expect(await other.send(subscribe(), 'now')).toEqual(failed);
+  expect(await other.send(await subscribe(), 'now')).toEqual(failed);
 });
 
 test.each([404, 410])('status %d ends the subscription', async (status) => {
   service.control.fail({ status });
-  expect(await webPush.send(subscribe(), 'now')).toEqual({ kind: 'gone' });
+  expect(await webPush.send(await subscribe(), 'now')).toEqual({ kind: 'gone' });
 });
 
 test('an ended subscription is gone', async () => {
-  const target = subscribe();
+  const target = await subscribe();
   service.control.unsubscribe(target.endpoint);
   expect(await webPush.send(target, 'now')).toEqual({ kind: 'gone' });
 });
@@ -101,19 +101,19 @@ test.each([
   [503, { 'Retry-After': 'soon' }, 60_000],
 ] as const)('status %d with %j may be sent again in %d ms', async (status, headers, retryAfterMs) => {
   service.control.fail({ status, headers });
-  expect(await webPush.send(subscribe(), 'now')).toEqual({ kind: 'busy', retryAfterMs });
+  expect(await webPush.send(await subscribe(), 'now')).toEqual({ kind: 'busy', retryAfterMs });
 });
 
 test('a message without an answer may have arrived', async () => {
   service.control.fail({ drop: true });
-  const target = subscribe();
+  const target = await subscribe();
   expect(await webPush.send(target, 'now')).toMatchObject({ kind: 'failed', mayHaveArrived: true });
   expect(service.control.messages(target.endpoint)).toHaveLength(1);
 });
 
 test('a service that nobody answers for has certainly taken nothing', async () => {
   const gone = await startPushServer(clock);
-  const target = targetOf(gone.control.subscribe(webPush.publicKey));
+  const target = targetOf(gone.control.subscribe(await webPush.publicKey()));
   await gone.close();
   expect(await webPush.send(target, 'now')).toEqual({ kind: 'busy', retryAfterMs: 60_000 });
 });
@@ -127,13 +127,13 @@ test('a redirect is not followed', async () => {
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const { port } = server.address() as AddressInfo;
   const endpoint = `http://127.0.0.1:${String(port)}/push`;
-  expect(await webPush.send({ ...subscribe(), endpoint }, 'now')).toMatchObject({ reason: 'status 307' });
+  expect(await webPush.send({ ...(await subscribe()), endpoint }, 'now')).toMatchObject({ reason: 'status 307' });
   expect(visited).toEqual(['/push']);
   server.close();
 });
 
 test('a service that fails five times in a row is left alone for the time that it names', async () => {
-  const target = subscribe();
+  const target = await subscribe();
   service.control.fail({ status: 503, headers: { 'Retry-After': '300' }, times: 5 });
   for (let count = 0; count < 5; count += 1) await webPush.send(target, 'now');
   now = new Date(now.getTime() + 200_000);

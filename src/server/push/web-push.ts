@@ -22,7 +22,7 @@ export type PushOutcome =
 
 export type WebPush = {
   /** The `applicationServerKey` of subscriptions, in base64url. */
-  readonly publicKey: string;
+  publicKey: () => Promise<string>;
   send: (target: PushTarget, message: string) => Promise<PushOutcome>;
 };
 
@@ -48,8 +48,9 @@ type Deps = {
   clock: Clock;
 };
 
-export async function createWebPush({ secret, subject, clock }: Deps): Promise<WebPush> {
-  const { publicKey, privateKey } = await deriveVapidKey(secret);
+export function createWebPush({ secret, subject, clock }: Deps): WebPush {
+  let derived: ReturnType<typeof deriveVapidKey> | undefined;
+  const vapidKey = () => (derived ??= deriveVapidKey(secret));
   const headers = new LRUCache<string, { value: string; signedAtMs: number }>({ max: MAX_ORIGINS });
   const services = new LRUCache<string, { failures: number; downUntilMs: number }>({ max: MAX_ORIGINS });
 
@@ -57,6 +58,7 @@ export async function createWebPush({ secret, subject, clock }: Deps): Promise<W
     const now = clock.now().getTime();
     const known = headers.get(origin);
     if (known && Math.abs(now - known.signedAtMs) < JWT_REUSE_MS) return known.value;
+    const { publicKey, privateKey } = await vapidKey();
     const claims = { aud: origin, exp: Math.floor(now / 1000) + JWT_SECONDS, sub: subject };
     const token = await new SignJWT(claims).setProtectedHeader({ typ: 'JWT', alg: 'ES256' }).sign(privateKey);
     const value = `vapid t=${token}, k=${publicKey}`;
@@ -77,7 +79,7 @@ export async function createWebPush({ secret, subject, clock }: Deps): Promise<W
   }
 
   return {
-    publicKey,
+    publicKey: async () => (await vapidKey()).publicKey,
     async send({ endpoint, p256dh, auth }, message) {
       const { origin } = new URL(endpoint);
       const downMs = (services.get(origin)?.downUntilMs ?? 0) - clock.now().getTime();
@@ -162,7 +164,7 @@ const SEED_BYTES = 48;
  * rotated would end all subscriptions.
  */
 async function deriveVapidKey(secret: Buffer): Promise<{ publicKey: string; privateKey: CryptoKey }> {
-  // Loaded when push messages are on: its tables take memory.
+  // Loaded when a browser subscribes or is reminded: its tables take memory.
   const { p256 } = await import('@noble/curves/nist.js');
   const { secretKey, publicKey } = p256.keygen(new Uint8Array(hkdfSync('sha256', secret, '', 'vapid', SEED_BYTES)));
   const point = Buffer.from(p256.Point.fromBytes(publicKey).toBytes(false));

@@ -9,7 +9,7 @@ import { connect as connectTls } from 'node:tls';
 import 'reflect-metadata';
 import * as x509 from '@peculiar/x509';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { InboundMail, Outcome } from '#server/inbound/receive-reply.ts';
+import type { InboundMail, Outcome } from '#server/inbound/inbound.ts';
 import { listenForMail, type SmtpListener } from '#server/inbound/smtp-listener.ts';
 import { createLog } from '#server/log.ts';
 

@@ -6,7 +6,7 @@ import type { Hono } from 'hono';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readConfig } from '#server/config/config.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
-import type { InboundMail, Outcome } from '#server/inbound/receive-reply.ts';
+import type { InboundMail, Outcome } from '#server/inbound/inbound.ts';
 import { inboundRoutes } from '#server/inbound/webhooks.ts';
 import { setUpTestDatabase } from '../../support/set-up.ts';
 

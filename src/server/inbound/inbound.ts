@@ -1,0 +1,39 @@
+/**
+ * What the ways in (SMTP, webhooks) and the reader of mails share. The reader and its libraries take 5 MB and are loaded only
+ * where mail is received.
+ */
+
+/** A reply with the quoted mail and the picture of a signature. SMTP and the webhooks refuse more. */
+export const MAX_MAIL_BYTES = 1024 * 1024;
+
+export const LOCAL_PART = 'log';
+
+/** The address that a reply with this token goes to. */
+export const replyAddress = (domain: string, token: string): string => `${LOCAL_PART}+${token}@${domain}`;
+
+export const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1).toLowerCase();
+
+/** How a mail arrived by SMTP. */
+type Arrival = { ip: string; helo: string; mailFrom: string };
+/** The domain of the envelope's sender, for which the provider of a webhook has found that SPF passes. */
+type ProvenEnvelope = { spfDomain: string };
+
+export type InboundMail = {
+  raw: Buffer;
+  /** The addresses of the envelope. */
+  recipients: readonly string[];
+  /** Null: nothing is known of the envelope. */
+  arrival: Arrival | ProvenEnvelope | null;
+};
+
+/**
+ * `stored`; `told`: not stored, and the user was told why; `repeated`: stored before; `refused`: dropped without an answer;
+ * `later`: the sender should try again.
+ */
+export type Outcome = 'stored' | 'told' | 'repeated' | 'refused' | 'later';
+
+export type Inbound = {
+  /** Whether a mail to this address would find its day. @throws an error of the database */
+  isKnownAddress(address: string): Promise<boolean>;
+  receive(mail: InboundMail): Promise<Outcome>;
+};
