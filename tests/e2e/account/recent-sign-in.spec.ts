@@ -1,6 +1,7 @@
 /** Changes of how an account signs in that need a recent sign-in: an older session is confirmed with a mailed code. */
 import { isolate } from '#domain/isolate.ts';
-import { waitForMailedCode, consentAt, addAuthenticator } from '../support/sign-in.ts';
+import { MESSAGES } from '#domain/messages.ts';
+import { waitForMailedCode, consentAt, addAuthenticator, appCode, seedApp } from '../support/sign-in.ts';
 import { inBothThemes, expect, expectToast, test } from '../support/test.ts';
 
 test('a session older than a day is confirmed by mail before a passkey, an app or a provider is added', async ({
@@ -80,4 +81,29 @@ test('a session older than a day is confirmed by mail before a passkey is rename
   await page.keyboard.press('Enter');
   await expectToast(page, `Removed: ${isolate('Laptop')}.`);
   await expect(page.getByRole('button', { name: 'Add a passkey' })).toBeVisible();
+});
+
+test.describe('a change that gets no answer', () => {
+  test.use({ expectedErrors: /net::ERR_FAILED/ });
+
+  test('is reported after the proof, and can be repeated', async ({ page, request, accounts, openAs }) => {
+    const { account, secret } = await seedApp(request, await accounts.create());
+    await accounts.ageSessions(account.person.email, 25);
+    await openAs(page, account, '/settings');
+    await page.getByRole('button', { name: 'Manage tokens' }).click();
+    await page.getByRole('button', { name: 'New token' }).click();
+    await page.getByLabel('Name').fill('Terminal');
+    const make = page.getByRole('button', { name: 'Make token' });
+    await make.click();
+    const confirm = page.getByRole('dialog', { name: 'Confirm that it is you' });
+    const code = confirm.getByLabel('Code from your authenticator app');
+    await expect(code).toBeFocused();
+    await page.route('**/auth/v1/tokens', (route) => route.abort(), { times: 1 });
+    await code.fill(appCode(secret, 1));
+    await page.keyboard.press('Enter');
+    await expect(page.getByRole('alert').filter({ hasText: MESSAGES.unexpected })).toBeVisible();
+    await expect(confirm).toHaveCount(0);
+    await make.click();
+    await expect(page.getByText(/^hforge_/)).toBeVisible();
+  });
 });

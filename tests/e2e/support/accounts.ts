@@ -37,7 +37,7 @@ export type Accounts = {
   upgrade(account: SeededAccount): Promise<void>;
   /** Writes a log into the database. The day may be one that the user's plan locks, which the API would refuse. */
   writeLog(account: SeededAccount, date: Day, html: string): Promise<void>;
-  /** Ages every session and passkey of an account by this many hours. */
+  /** Ages every session with its second steps, and every passkey, of an account by this many hours. */
   ageSessions(email: string, hours: number): Promise<void>;
   /** Gives an account a confirmed number, such as `+4915123456789`. */
   givePhone(email: string, phone: string): Promise<void>;
@@ -116,8 +116,12 @@ export async function openAccounts({ url, env }: Product): Promise<Accounts> {
         `with passkeys as (
            update auth.webauthn_credentials set created_at = created_at - make_interval(hours => $2)
             where user_id = (select id from auth.users where email = $1))
-         update auth.sessions set created_at = created_at - make_interval(hours => $2)
-           where user_id = (select id from auth.users where email = $1)`,
+         update auth.sessions
+            set created_at = created_at - make_interval(hours => $2),
+                amr = (select coalesce(jsonb_agg(jsonb_set(step, '{timestamp}', to_jsonb((step ->> 'timestamp')::int - $2 * 3600))
+                                                 order by place), '[]')
+                         from jsonb_array_elements(amr) with ordinality as steps (step, place))
+          where user_id = (select id from auth.users where email = $1)`,
         [email, hours],
       );
       if (rowCount === 0) throw new Error(`no session of ${email}`);

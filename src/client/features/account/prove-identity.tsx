@@ -133,7 +133,8 @@ function CodeField({ error }: { error: string | null }) {
 /** `nonce` is the mailed code; empty at first, and after a second step. */
 export type Change<Data = unknown> = (nonce: string) => Promise<{ data?: Data | null; error: ProviderError | null }>;
 type ChangeError = ProviderError | 'cancelled';
-type Settled = { data?: unknown; error: ChangeError | null };
+/** After a second step the change is applied again; a mailed code is sent with the change. */
+type Settled = 'passed' | { data?: unknown; error: ChangeError | null };
 type Pending = { change: Change; settle: (result: Settled) => void };
 
 /** `dialog`: render it anywhere in the panel. */
@@ -146,7 +147,7 @@ export function useRecentSignIn() {
     if (first.error?.code !== 'reauthentication_needed') return first as never;
     const proven = await new Promise<Settled>((settle) => setPending({ change, settle }));
     setPending(null);
-    return proven as never;
+    return (proven === 'passed' ? await change('') : proven) as never;
   };
   return { applyChange, dialog: pending && <ConfirmDialog {...pending} /> };
 }
@@ -164,7 +165,7 @@ function ConfirmDialog({ change, settle }: Pending) {
       <Stack>
         <p>You signed in more than a day ago.</p>
         {hasFactor ? (
-          <SecondStepProof onPassed={() => void change('').then(settle)} onCancel={cancel} />
+          <SecondStepProof onPassed={() => settle('passed')} onCancel={cancel} />
         ) : (
           <MailedCode change={change} settle={settle} />
         )}
