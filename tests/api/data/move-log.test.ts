@@ -92,6 +92,13 @@ describe('a request whose response was lost', () => {
   });
 });
 
+test.each([200, 403, 502])('an answer %i of a proxy does not say whether the log was moved', async (status) => {
+  const version = await insertLog(world.ana);
+  const send = sender(world.ana);
+  vi.stubGlobal('fetch', async () => new Response('<h1>A proxy</h1>', { status }));
+  expect(await send(MOVE, version)).toEqual({ kind: 'unreachable', version });
+});
+
 describe('a move is rejected', () => {
   test('to a day that has a log', async () => {
     const version = await insertLog(world.ana);

@@ -25,6 +25,9 @@ const archiveStep = (page: Page) => page.getByRole('dialog', { name: 'Take your 
 const finalStep = (page: Page) => page.getByRole('dialog', { name: 'Delete your account' });
 const landingNotice = (page: Page) => page.getByRole('main').getByRole('status').first();
 
+/** A proxy answers instead of the server and asks to sign in. */
+const PROXY_PAGE = { contentType: 'text/html', body: '<h1>Sign in</h1>' };
+
 /** Deletes the account from the open profile page, without downloading a copy of the logs first. */
 async function deleteAccount(page: Page, password: string): Promise<void> {
   await button(page, 'Delete account').click();
@@ -62,6 +65,9 @@ test('the account is deleted by keyboard after a download of all logs, and the l
     await expect(archiveStep(page).getByText(OWN_ACCOUNT_MESSAGES.passwordWrong)).toBeVisible();
     await inBothThemes(page, expectAccessible);
     await archiveStep(page).getByLabel('Your password').fill(password);
+    await page.route('**/functions/v1/archive', (route) => route.fulfill(PROXY_PAGE), { times: 1 });
+    await page.keyboard.press('Enter');
+    await expect(archiveStep(page).getByText(OWN_ACCOUNT_MESSAGES.notReached)).toBeVisible();
     const downloading = page.waitForEvent('download');
     await page.keyboard.press('Enter');
     const download = await downloading;
@@ -90,6 +96,9 @@ test('the account is deleted by keyboard after a download of all logs, and the l
     await expect(landingNotice(page)).toHaveText(/^Your account will be deleted at \d\d?:\d\d( [AP]M)?\. Undo$/);
     await inBothThemes(page, expectAccessible);
     await expectNoHorizontalScroll(page);
+    await page.route('**/undo-deletion', (route) => route.fulfill(PROXY_PAGE), { times: 1 });
+    await button(page, 'Undo').click();
+    await expect(landingNotice(page)).toContainText('Your account is still marked for deletion. Undo');
     await button(page, 'Undo').click();
     await expect(landingNotice(page)).toHaveText('Your account stays, with every log in it. Sign in');
     await expect(landingNotice(page).getByRole('link', { name: 'Sign in' })).toBeFocused();

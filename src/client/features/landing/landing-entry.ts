@@ -116,11 +116,14 @@ function signInLink(): HTMLElement {
 async function undoDeletion(token: string): Promise<boolean> {
   const json = document.querySelector<HTMLMetaElement>('meta[name="hustle-forge-config"]')?.content ?? '{}';
   const { apiUrl = '' } = JSON.parse(json) as Partial<ClientConfig>;
-  const { ok, status } = await fetch(`${apiUrl || location.origin}/auth/v1/account/undo-deletion`, {
+  const answer = await fetch(`${apiUrl || location.origin}/auth/v1/account/undo-deletion`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ token_hash: token }),
   });
+  // Rejects for the page of a proxy, which says nothing of the account.
+  await answer.json();
+  const { ok, status } = answer;
   if (!ok && status !== 403) throw new Error(`undoing the deletion failed with ${status}`);
   return ok;
 }

@@ -81,9 +81,23 @@ describe('an answer', () => {
     });
   });
 
-  test('without a body has no data', async () => {
-    expect(await read(() => new Response(null, { status: 204 }))).toEqual({ data: null, error: null, status: 204 });
+  test('to a write has no data', async () => {
+    const write = clientOf(async () => new Response(null, { status: 204 }));
+    expect(await write.from('time_off').delete().eq('id', 'a')).toEqual({ data: null, error: null, status: 204 });
   });
+
+  test.each(['', 'null', '{}', '{"code":"42501"}', '"text"'])(
+    'of %j is none of the API, and a failure',
+    async (body) => {
+      const failed = { data: null, error: { code: '' }, status: 200 };
+      const client = clientOf(async () => new Response(body));
+      expect(await client.from('entries').select('date')).toMatchObject(failed);
+      expect(await client.from('entries').select('date').maybeSingle()).toMatchObject(failed);
+      expect(await client.from('entries').update({ content: 'é' }).eq('id', 'a').select('id')).toMatchObject(failed);
+      if (!['', 'null'].includes(body))
+        expect(await client.from('time_off').delete().eq('id', 'a')).toMatchObject(failed);
+    },
+  );
 
   test.each([[[{ date: DATE }, { date: 'later' }], { date: DATE }] as const, [[], null] as const])(
     'of %j has one row for maybeSingle',

@@ -181,9 +181,11 @@ class Query<T extends Table, Data, Failure = Failed> implements PromiseLike<Sent
       ({ status } = response);
       const text = await response.text();
       const body = readJson(text);
-      if (!response.ok || body === undefined)
-        throw new DataError(typeof body === 'object' && body !== null ? body : { message: text });
-      const data = (this.#isSingle && Array.isArray(body) ? (body[0] ?? null) : body) as Data;
+      if (!response.ok) throw new DataError(typeof body === 'object' && body !== null ? body : { message: text });
+      // A proxy or a captive portal answers with status 200 and a body of its own.
+      const hasAnswer = this.#url.searchParams.has('select') ? Array.isArray(body) : body === null;
+      if (!hasAnswer) throw new DataError({ message: text });
+      const data = (this.#isSingle ? ((body as unknown[])[0] ?? null) : body) as Data;
       return { data, error: null, status };
     } catch (error) {
       if (this.#throws) throw error;

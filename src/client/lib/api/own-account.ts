@@ -5,7 +5,7 @@
 import { useMemo } from 'react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { isSessionGone, type ProviderError } from '#domain/messages.ts';
-import { useSupabase, type ApiRequest, type Supabase } from './supabase.ts';
+import { isProxyAnswer, useSupabase, type ApiRequest, type Supabase } from './supabase.ts';
 import { useUser } from '../session/session.ts';
 
 export type OwnSession = {
@@ -41,6 +41,13 @@ export class RefusedError extends Error {
 /** Requests the API version whose errors have a `code` (docs/specification/api.md 3). */
 const WITH_CODES = { 'x-supabase-api-version': '2024-01-01' };
 
+/** Rejects for a proxy's page, which may have the status 200: nothing was removed, and it is no archive. */
+async function ask(supabase: Supabase, path: string, request: ApiRequest): Promise<Response> {
+  const response = await supabase.ask(path, { ...request, headers: WITH_CODES });
+  if (isProxyAnswer(response)) throw new TypeError('a proxy answered');
+  return response;
+}
+
 async function readError(response: Response): Promise<ProviderError> {
   const { code, message = '' } = (await response.json().catch(() => ({}))) as { code?: string; message?: string };
   return { code, message, status: response.status };
@@ -51,7 +58,7 @@ type OwnAccount = ReturnType<typeof createOwnAccount>;
 
 function createOwnAccount(supabase: Supabase) {
   async function request(method: Method, path: string, body?: object, signal?: AbortSignal): Promise<Response> {
-    const response = await supabase.ask(path, { method, body, signal, headers: WITH_CODES });
+    const response = await ask(supabase, path, { method, body, signal });
     if (response.ok) return response;
     const error = await readError(response);
     if (isSessionGone(error)) await supabase.renewOrEndSession();
@@ -108,14 +115,14 @@ export type AuthResult<Data> = { data: Data; error: null } | { data: null; error
 
 type AuthRequest = <Data>(method: Method, path: string, body?: object) => Promise<AuthResult<Data>>;
 
-/** For `/auth/v1`. The returned function resolves for any response, and rejects without a response, like `fetch`. */
+/** For `/auth/v1`. The returned function resolves for any whole response of the API, and rejects without one. */
 export function useAuthRequest(): AuthRequest {
   const supabase = useSupabase();
   return useMemo(() => {
     return async <Data>(method: Method, path: string, body?: object): Promise<AuthResult<Data>> => {
-      const response = await supabase.ask(`/auth/v1${path}`, { method, body, headers: WITH_CODES });
+      const response = await ask(supabase, `/auth/v1${path}`, { method, body });
       if (!response.ok) return { data: null, error: await readError(response) };
-      return { data: (await response.json().catch(() => ({}))) as Data, error: null };
+      return { data: JSON.parse((await response.text()) || '{}') as Data, error: null };
     };
   }, [supabase]);
 }

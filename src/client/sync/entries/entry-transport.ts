@@ -44,16 +44,11 @@ export const createEntryFetch = (userId: string, onAnswer?: (answer: Response) =
 const STORAGE_FULL = 'your logs fill your account. A deleted log makes room after 30 days';
 const SIZE_LIMIT = `this log is larger than ${ENTRY_MAX_BYTES / 1024} KB`;
 
-/**
- * Also maps an answer that the API cannot have sent. A proxy or a captive portal answers every request with status 200
- * and an empty body or JSON of its own. An error without a code is a proxy's too: one whose server is gone may answer
- * 404, a firewall 403.
- */
-function failure(answer: { status: number; error: { code: string } | null }, date: Day): Failure {
-  const { status, error } = answer;
+/** An error without a code is a proxy's: one whose server is gone may answer 404, a firewall 403. */
+function failure({ status, error }: { status: number; error: { code: string } }, date: Day): Failure {
   if (status === 401) return { kind: 'signedOut' };
   const isFinal = status >= 400 && status < 500 && status !== 408 && status !== 429;
-  if (!isFinal || !error?.code) return { kind: 'unreachable' };
+  if (!isFinal || !error.code) return { kind: 'unreachable' };
   if (status === 413) return { kind: 'refused', reason: error.code === STORAGE_FULL_CODE ? STORAGE_FULL : SIZE_LIMIT };
   if (status === 403) {
     const mayBeLocked = isLocked(date, false, latestToday(new Date()));
@@ -66,8 +61,7 @@ type WriteAnswer = Answer<Omit<Row, 'content'>[]>;
 
 /** A response without a row means that the condition on the version failed or that the plan locks the day. */
 function writeOutcome(answer: WriteAnswer, date: Day): WriteOutcome {
-  if (!Array.isArray(answer.data))
-    return answer.error?.code === DUPLICATE_KEY ? { kind: 'changed' } : failure(answer, date);
+  if (answer.error) return answer.error.code === DUPLICATE_KEY ? { kind: 'changed' } : failure(answer, date);
   const row = answer.data[0];
   if (!row) return { kind: 'changed' };
   return { kind: 'stored', id: row.id, revision: row.revision, savedAt: Date.parse(row.updated_at) };
@@ -121,7 +115,7 @@ export function createEntryTransport(
       ? entries.select(`date, ${LOG_COLUMNS}`).match(ofUser).or(`date.eq.${date},id.eq.${id}`)
       : readLog(data, userId, date, { fetch });
     const answer = await query;
-    if (!Array.isArray(answer.data)) return report(failure(answer, date));
+    if (answer.error) return report(failure(answer, date));
     let stored: StoredLog | null = null;
     let moved: MovedLog | undefined;
     for (const row of answer.data as unknown as (Row & { date?: Day })[]) {
@@ -147,7 +141,7 @@ export function createEntryTransport(
         .from('profiles', { fetch: createEntryFetch(userId) })
         .select('subscription_plan, access_valid_until')
         .eq('id', userId);
-      if (!Array.isArray(plan.data)) return failure(plan, date);
+      if (plan.error) return failure(plan, date);
       if (isOpen(isPremium(plan.data[0], earliestToday(now)))) return readRows(date, id);
       onLocked();
       return { kind: 'locked' };

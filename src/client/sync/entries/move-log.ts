@@ -40,7 +40,8 @@ const MAX_SENDS = 2;
 function failure({ status, error }: { status: number; error: { code: string } }, version: Version): MoveOutcome {
   if (error.code === DUPLICATE_KEY) return { kind: 'taken' };
   if (status === 401) return { kind: 'signedOut' };
-  return status === 403 ? { kind: 'closed' } : { kind: 'unreachable', version };
+  // Without a code it is a proxy's.
+  return status === 403 && error.code ? { kind: 'closed' } : { kind: 'unreachable', version };
 }
 
 export function createSendMove(data: DataClient, userId: string): SendMove {
