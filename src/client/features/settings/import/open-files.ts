@@ -107,11 +107,18 @@ export async function openFiles(chosen: readonly ChosenFile[]): Promise<OpenFile
   };
 }
 
+/** `/Diary/a.md`, `./a.md` and `..\a.md` are members like others: nothing is written to a disk. */
+const normalizePath = (path: string): string => path.replaceAll('\\', '/').replace(/^\/+|(?<=^|\/)\.{1,2}\//g, '');
+
 type OpenZip = { path: string; blob: Blob; folder: string; depth: number };
 
 async function openZip({ path, blob, folder, depth }: OpenZip, archive: Archive): Promise<SourceFile[]> {
   const zips: Zips = await import('@zip.js/zip.js/lib/zip-core-native.js');
-  const reader = new zips.ZipReader(new zips.BlobReader(blob), { useWebWorkers: false });
+  const reader = new zips.ZipReader(new zips.BlobReader(blob), {
+    useWebWorkers: false,
+    checkSignature: true,
+    filenameValidation: 'tolerant',
+  });
   archive.close.push(() => reader.close());
   const files: SourceFile[] = [];
   const nested: SourceFile[] = [];
@@ -125,10 +132,10 @@ async function openZip({ path, blob, folder, depth }: OpenZip, archive: Archive)
   };
   try {
     for await (const entry of reader.getEntriesGenerator()) {
-      if (entry.directory) continue;
+      if (entry.directory || entry.filename.endsWith('\\')) continue;
       if (entry.encrypted) throw new UnopenedZipError(path, 'encrypted');
       const file: SourceFile = {
-        path: folder + entry.filename.replaceAll('\\', '/'),
+        path: folder + normalizePath(entry.filename),
         size: entry.uncompressedSize,
         modifiedAt: entry.lastModDate ?? null,
         async read() {

@@ -74,6 +74,26 @@ describe('the chosen files', () => {
     expect(await refusalOf(fileOf('Export.zip', await zipOf({ 'outer.zip': deeper })))).toBeDefined();
   });
 
+  test('are read from a zip whatever it calls its members', async () => {
+    const names = [
+      '/storage/emulated/0/2024-01-01.md',
+      './2024-01-02.md',
+      '../2024-01-03.md',
+      'C:\\Diary\\2024-01-04.md',
+    ];
+    const zip = await zipOf(
+      Object.fromEntries([['./', ''], ['C:\\Diary\\', ''], ...names.map((name) => [name, 'kept'])]),
+    );
+    const { entries, skipped } = await read(fileOf('Journal.zip', zip));
+    expect(entries.map(({ source }) => source)).toEqual([
+      'storage/emulated/0/2024-01-01.md',
+      '2024-01-02.md',
+      '2024-01-03.md',
+      'C:/Diary/2024-01-04.md',
+    ]);
+    expect(skipped).toEqual([]);
+  });
+
   test('are read from backups of Bear and text packs, which are zips by another name', async () => {
     const info = JSON.stringify({ 'net.shinyfrog.bear': { creationDate: '2024-05-01T10:00:00Z' } });
     const backup = await zipOf({ 'Note.textbundle/text.md': '# Note\nin a backup', 'Note.textbundle/info.json': info });
@@ -267,6 +287,16 @@ describe('a refusal names the reason for', () => {
     const bomb = await zipOf({ 'journal.json': `{"tags":{},"entries":[${' '.repeat(64 * 1024 ** 2)}]}` });
     expect(bomb.size).toBeLessThan(100_000);
     expect(await refusalOf(fileOf('bomb.zip', bomb))).toBe(`bomb.zip ${IMPORT_PROBLEMS.zipRatio}`);
+  });
+
+  test('a member with another checksum than its zip says', async () => {
+    const zip = await zipOf({ '2024-01-01.md': 'damaged', '2024-01-02.md': 'whole' });
+    const bytes = await bytesOf(zip);
+    const central = bytes.findIndex((_, at) => new DataView(bytes.buffer).getUint32(at, true) === 0x02_01_4b_50);
+    bytes[central + 16]! ^= 1;
+    const { entries, skipped } = await read(fileOf('damaged.zip', bytes as BlobPart));
+    expect(entries.map(({ source }) => source)).toEqual(['2024-01-02.md']);
+    expect(skipped).toEqual([{ kind: 'skipped', source: '2024-01-01.md', reason: 'broken' }]);
   });
 
   test('a zip whose member unpacks to more than its directory says', async () => {
