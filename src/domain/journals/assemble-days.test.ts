@@ -47,23 +47,30 @@ describe('the days of an import', () => {
     ]);
   });
 
-  test('leave out empty entries, later days and days over the limit, with the reason', () => {
+  test('leave out empty entries, later days and the longest entries of a day over the limit, with the reason', () => {
     const half = `<p>${'日'.repeat(45_000)}</p>`;
+    const whole = half + half;
     const { days, skipped } = assemble(
       { html: '<p> </p>', source: 'empty' },
       { html: '', pictures: 3, source: 'photo' },
       { day: '2026-11-22', source: 'future' },
-      { day: '2026-11-18', html: half, source: 'long' },
-      { day: '2026-11-18', html: half },
+      { day: '2026-11-18', html: whole, source: 'long' },
+      { day: '2026-11-17', html: '<p>short</p>', time: '07:30' },
+      { day: '2026-11-17', html: half, source: 'second half' },
       { day: '2026-11-17', html: half },
+      { day: '2026-11-17', html: whole, source: 'longer', pictures: 4 },
     );
     expect(skipped.map(({ source, reason }) => [source, reason])).toEqual([
       ['empty', 'empty'],
       ['photo', 'onlyPictures'],
       ['future', 'futureDay'],
       ['long', 'tooLong'],
+      ['second half', 'tooLong'],
+      ['longer', 'tooLong'],
     ]);
-    expect(days.map(({ date }) => date)).toEqual(['2026-11-17']);
+    expect(days).toEqual([
+      { date: '2026-11-17', content: `${half}<p></p><p>short</p>`, exact: false, pictures: 0, coach: null },
+    ]);
   });
 
   test('keep the feedback and the exactness of a day of our own export alone', () => {

@@ -36,11 +36,13 @@ export function* assembleDays(entries: readonly LogEntry[], lastDay: Day): Gener
   const days: JournalDay[] = [];
   for (const [date, ofDay] of byDay) {
     ofDay.sort((a, b) => ((a.time ?? '') < (b.time ?? '') ? -1 : (a.time ?? '') > (b.time ?? '') ? 1 : 0));
-    const [first] = ofDay as [LogEntry];
-    const content = ofDay.map(withTitle).join('<p></p>');
-    if (byteLength(content) > ENTRY_MAX_BYTES) skipped.push(skip(first.source, 'tooLong'));
-    else {
-      const pictures = ofDay.reduce((sum, entry) => sum + entry.pictures, 0);
+    const kept = withoutLongest(ofDay.map((entry) => ({ entry, html: withTitle(entry) })));
+    const isKept = new Set(kept.map(({ entry }) => entry));
+    for (const entry of ofDay) if (!isKept.has(entry)) skipped.push(skip(entry.source, 'tooLong'));
+    if (kept.length > 0) {
+      const content = kept.map(({ html }) => html).join(SEPARATOR);
+      const pictures = kept.reduce((sum, { entry }) => sum + entry.pictures, 0);
+      const [first] = ofDay as [LogEntry];
       const exact = ofDay.length === 1 && first.exact;
       days.push({ date, content, exact, pictures, coach: (ofDay.length === 1 && first.coach) || null });
     }
@@ -49,18 +51,28 @@ export function* assembleDays(entries: readonly LogEntry[], lastDay: Day): Gener
   return { days, skipped };
 }
 
+const SEPARATOR = '<p></p>';
+
+/** Leaves out the longest entries until the others fit into one log. */
+function withoutLongest<T extends { html: string }>(ofDay: readonly T[]): T[] {
+  const sizes = new Map(ofDay.map((entry) => [entry, byteLength(entry.html) + SEPARATOR.length]));
+  let total = [...sizes.values()].reduce((sum, bytes) => sum + bytes, -SEPARATOR.length);
+  for (const [entry, bytes] of [...sizes].toSorted(([, a], [, b]) => b - a)) {
+    if (total <= ENTRY_MAX_BYTES) break;
+    sizes.delete(entry);
+    total -= bytes;
+  }
+  return [...sizes.keys()];
+}
+
 function withTitle({ title, html }: LogEntry): string {
   if (title === null) return html;
   const [firstLine = ''] = entryText(html).split('\n', 1);
   return firstLine.trim() === title.trim() ? html : `<p><strong>${escapeHtml(title)}</strong></p>${html}`;
 }
 
-/**
- * The UTF-8 length, without `TextEncoder` or `Buffer`, which the domain layer must not use. Returns the length in
- * UTF-16 units for a text that is too short to exceed `ENTRY_MAX_BYTES`.
- */
+/** The UTF-8 length, without `TextEncoder` or `Buffer`, which the domain layer must not use. */
 function byteLength(text: string): number {
-  if (text.length * 3 <= ENTRY_MAX_BYTES) return text.length;
   let bytes = 0;
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
