@@ -1,4 +1,4 @@
-import { beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { watchStart } from './watch-start.ts';
 
 let isRootEmpty: boolean;
@@ -6,6 +6,8 @@ let answer: (response: Response) => void;
 let fail: () => void;
 const reload = vi.fn();
 beforeEach(() => {
+  // The timer of a late start would otherwise fire when `document` is gone.
+  vi.useFakeTimers();
   isRootEmpty = true;
   reload.mockClear();
   const serviceWorker = { controller: {}, getRegistrations: async () => [], getRegistration: async () => undefined };
@@ -17,7 +19,8 @@ beforeEach(() => {
   vi.stubGlobal('addEventListener', (_type: string, listener: () => void) => (fail = listener));
   watchStart();
 });
-const settle = () => new Promise((resolve) => void setTimeout(resolve));
+afterEach(() => void vi.useRealTimers());
+const settle = () => vi.advanceTimersByTimeAsync(0);
 
 test('reloads a page that an error stops before it shows anything', async () => {
   fail();
