@@ -6,12 +6,12 @@ import {
   type Skipped,
   type SourceFile,
 } from '#domain/journals/journal-reader.ts';
-import { detectReader } from '#domain/journals/readers.ts';
+import { detectSurest } from '#domain/journals/readers.ts';
 
 export function sourceFiles(contents: Readonly<Record<string, string | Uint8Array>>): SourceFile[] {
   return Object.entries(contents).map(([path, content]) => {
     const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
-    return { path, size: bytes.length, modifiedAt: null, read: async () => bytes };
+    return { path, size: bytes.length, read: async () => bytes };
   });
 }
 
@@ -26,7 +26,7 @@ async function decode(file: SourceFile): Promise<string> {
 const peek = async (file: SourceFile): Promise<string> => new TextDecoder().decode((await file.read()).slice(0, 4096));
 
 export const detectProgram = async (files: readonly SourceFile[]): Promise<string | null> =>
-  (await detectReader(files, peek))?.program ?? null;
+  (await detectSurest(files, peek))?.reader.program ?? null;
 
 /** Everything that a reader yields. `zone` is the user's. */
 export async function readFiles(

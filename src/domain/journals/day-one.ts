@@ -10,13 +10,14 @@ import {
   type ReadContext,
   type Skipped,
   type SourceFile,
+  isJson,
+  jsonStarts,
   readEachFile,
   skip,
 } from './journal-reader.ts';
 import { decodeEntities, LineCollector, linesToHtml, type LineStyle, type RichText } from './markup.ts';
 import { findDate, resolveDates, type WrittenDate } from './written-dates.ts';
 
-const isJson = ({ path }: SourceFile): boolean => /\.json$/i.test(path);
 const isClassic = ({ path }: SourceFile): boolean => /\.doentry$/i.test(path);
 const isText = ({ path }: SourceFile): boolean => /\.(?:txt|md|text)$/i.test(path);
 
@@ -31,8 +32,7 @@ export const dayOne: JournalReader = {
   program: 'Day One',
   async detect(files, peek) {
     if (files.some(isClassic)) return 0.95;
-    for (const file of files.filter(isJson).slice(0, 5)) {
-      const head = await peek(file);
+    for await (const head of jsonStarts(files, peek)) {
       if (!/"entries"\s*:\s*\[/.test(head)) continue;
       if (ENTRY_FIELDS.test(head)) return 0.95;
       // A long text can stand before all other fields.

@@ -10,13 +10,14 @@ import {
   type JournalReader,
   type Skipped,
   type SourceFile,
+  isJson,
+  jsonStarts,
   readEachFile,
   skip,
 } from './journal-reader.ts';
 import { findElements, hasClass, textOf } from './markup.ts';
 import { findDate } from './written-dates.ts';
 
-const isJson = ({ path }: SourceFile): boolean => /\.json$/i.test(path);
 const DAY_FILE = /(?:^|\/)Diarium_(\d{4}-\d{2}-\d{2})[^/]*\.(txt|html?)$/i;
 /** `2024-05-01_184500000/Diarium.html`, or only the day. */
 const DAY_FOLDER = /(?:^|\/)(\d{4}-\d{2}-\d{2})[^/]*\/[^/]+\.html?$/i;
@@ -27,8 +28,7 @@ export const diarium: JournalReader = {
   program: 'Diarium',
   async detect(files, peek) {
     if (files.some(({ path }) => DAY_FILE.test(path))) return 0.95;
-    for (const file of files.filter(isJson).slice(0, 5)) {
-      const head = await peek(file);
+    for await (const head of jsonStarts(files, peek)) {
       if (
         /^\uFEFF?\s*(?:\[\s*)?\{/.test(head) &&
         /"date"\s*:\s*"\d{4}-\d{2}-\d{2}T/.test(head) &&

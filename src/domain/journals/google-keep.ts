@@ -5,13 +5,13 @@ import {
   type JournalEntry,
   type JournalReader,
   type Skipped,
-  type SourceFile,
+  isJson,
+  jsonStarts,
   readEachFile,
   skip,
 } from './journal-reader.ts';
 import { checkBox } from './markup.ts';
 
-const isJson = ({ path }: SourceFile): boolean => /\.json$/i.test(path);
 /** Takeout writes the names of labels and settings beside the notes. */
 const isBesideNotes = (path: string): boolean => /(?:^|\/)(?:Keep\/|Labels\.json$)/i.test(path);
 const NOTE_FIELDS = ['isTrashed', 'userEditedTimestampUsec', 'textContent', 'listContent'];
@@ -20,8 +20,8 @@ const isNote = (note: Fields): boolean => NOTE_FIELDS.some((field) => field in n
 export const googleKeep: JournalReader = {
   program: 'Google Keep',
   async detect(files, peek) {
-    for (const file of files.filter(isJson).slice(0, 5))
-      if (/"(?:userEditedTimestampUsec|isTrashed)"\s*:/.test(await peek(file))) return 0.95;
+    for await (const head of jsonStarts(files, peek))
+      if (/"(?:userEditedTimestampUsec|isTrashed)"\s*:/.test(head)) return 0.95;
     // Fields have no fixed order, and a long text can come first.
     return files.some(({ path }) => /(?:^|\/)Takeout\/Keep\/[^/]+\.json$/.test(path)) ? 0.9 : 0;
   },

@@ -129,7 +129,7 @@ function membersOfTar(archive: SourceFile, bytes: Uint8Array): SourceFile[] {
       const name = longName ?? (prefix === '' ? '' : `${prefix}/`) + ascii(header, 0, 100);
       longName = null;
       if (type === '0' || type === '\0' || type === '7')
-        members.push({ path: `${archive.path}/${name}`, size, modifiedAt: null, read: async () => data });
+        members.push({ path: `${archive.path}/${name}`, size, read: async () => data });
     }
     at += BLOCK + Math.ceil(size / BLOCK) * BLOCK;
   }

@@ -11,7 +11,7 @@ import { REFUSALS, type ImportedDay } from '../export/exported-entry.ts';
  * A file that the user chose, or a member of a chosen zip. `path` is relative to the chosen folder or the zip, with
  * `/`; a reader must not assume that it starts at the export's root, because users choose a folder around it.
  */
-export type SourceFile = { path: string; size: number; modifiedAt: Date | null; read: () => Promise<Uint8Array> };
+export type SourceFile = { path: string; size: number; read: () => Promise<Uint8Array> };
 
 /** Why an entry or a file is left out. Shown beside the source. */
 export const SKIP_REASONS = {
@@ -79,7 +79,7 @@ export type JournalReader = {
    * How certain it is that the files are this program's, from 0 (not at all) to 1. The most certain reader wins.
    * `peek` decodes the first 4 KB of a file. Look at paths first, and peek into few files only.
    */
-  detect: (files: readonly SourceFile[], peek: (file: SourceFile) => Promise<string>) => Promise<number>;
+  detect: (files: readonly SourceFile[], peek: Peek) => Promise<number>;
   /**
    * Which files beside the entries belong to the export: copies and settings. No other reader gets them, and nobody is
    * told that they were not read. Pictures need no mention.
@@ -101,6 +101,15 @@ export const isMedia = ({ path }: SourceFile): boolean =>
   /\.(?:jpe?g|png|gif|heic|heif|webp|avif|tiff?|bmp|svg|mp4|mov|m4v|webm|3gp|m4a|mp3|wav|aac|ogg|opus|caf|css|js|woff2?)$/i.test(
     path,
   );
+
+export const isJson = ({ path }: SourceFile): boolean => /\.json$/i.test(path);
+
+export type Peek = (file: SourceFile) => Promise<string>;
+
+/** The starts of the first JSON files, for `detect`. */
+export async function* jsonStarts(files: readonly SourceFile[], peek: Peek): AsyncGenerator<string> {
+  for (const file of files.filter(isJson).slice(0, 5)) yield await peek(file);
+}
 
 /** The folder and the extension. */
 export const fileKind = ({ path }: SourceFile): string => path.replace(/[^/]*?(\.\w{1,12})?$/, '$1');

@@ -7,19 +7,18 @@ import {
   type JournalEntry,
   type JournalReader,
   type Skipped,
-  type SourceFile,
+  isJson,
+  jsonStarts,
   readEachFile,
   skip,
 } from './journal-reader.ts';
-
-const isJson = ({ path }: SourceFile): boolean => /\.json$/i.test(path);
 
 const DATE_FIELD = /"(?:date_journal|dateOfJournal)"\s*:/;
 
 export const journey: JournalReader = {
   program: 'Journey',
   async detect(files, peek) {
-    for (const file of files.filter(isJson).slice(0, 5)) if (DATE_FIELD.test(await peek(file))) return 0.95;
+    for await (const head of jsonStarts(files, peek)) if (DATE_FIELD.test(head)) return 0.95;
     return 0;
   },
   read: (files, context) =>

@@ -9,12 +9,13 @@ import {
   type JournalReader,
   type Skipped,
   type SourceFile,
+  isJson,
+  jsonStarts,
   readEachFile,
   skip,
 } from './journal-reader.ts';
 import { findDate, resolveDates, type WrittenDate } from './written-dates.ts';
 
-const isJson = ({ path }: SourceFile): boolean => /\.json$/i.test(path);
 /** A journal often has no extension. */
 const isText = ({ path }: SourceFile): boolean => /(?:\.(?:txt|journal|jrnl|md|markdown)|(?:^|\/)[^./]+)$/i.test(path);
 
@@ -27,7 +28,7 @@ const JSON_HEAD =
 export const jrnl: JournalReader = {
   program: 'jrnl',
   async detect(files, peek) {
-    for (const file of files.filter(isJson).slice(0, 3)) if (JSON_HEAD.test(await peek(file))) return 0.9;
+    for await (const head of jsonStarts(files, peek)) if (JSON_HEAD.test(head)) return 0.9;
     if (files.some(isJson)) return 0;
     for (const file of files.filter(isText).slice(0, 3)) {
       const head = await peek(file);

@@ -8,18 +8,16 @@ import {
   type JournalEntry,
   type JournalReader,
   type Skipped,
-  type SourceFile,
+  isJson,
+  jsonStarts,
   readEachFile,
   skip,
 } from './journal-reader.ts';
 
-const isJson = ({ path }: SourceFile): boolean => /\.json$/i.test(path);
-
 export const miniDiary: JournalReader = {
   program: 'Mini Diary',
   async detect(files, peek) {
-    for (const file of files.filter(isJson).slice(0, 5)) {
-      const head = await peek(file);
+    for await (const head of jsonStarts(files, peek)) {
       if (/"application"\s*:\s*"Mini Diar(?:y|ium)"/.test(head)) return 0.95;
       if (/"entries"\s*:\s*\{\s*"\d{4}-\d{2}-\d{2}"\s*:\s*\{/.test(head)) return 0.8;
     }

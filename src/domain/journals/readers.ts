@@ -1,5 +1,5 @@
 /** The readers of all programs, and which of them reads which of the chosen files. The order has no meaning. */
-import { type JournalReader, type SourceFile, fileKind, isHidden, isMedia } from './journal-reader.ts';
+import { type JournalReader, type Peek, type SourceFile, fileKind, isHidden, isMedia } from './journal-reader.ts';
 import { appleJournal } from './apple-journal.ts';
 import { csvTable } from './csv-table.ts';
 import { dailyTxt } from './dailytxt.ts';
@@ -48,13 +48,8 @@ const READERS: readonly JournalReader[] = [
   storyPad,
 ];
 
-type Peek = (file: SourceFile) => Promise<string>;
-
 /** Null if no reader recognises the files. */
-export const detectReader = async (files: readonly SourceFile[], peek: Peek): Promise<JournalReader | null> =>
-  (await detectSurest(files, peek))?.reader ?? null;
-
-async function detectSurest(files: readonly SourceFile[], peek: Peek) {
+export async function detectSurest(files: readonly SourceFile[], peek: Peek) {
   let best: { reader: JournalReader; certainty: number } | null = null;
   for (const reader of READERS) {
     const certainty = await reader.detect(files, peek);

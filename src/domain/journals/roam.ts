@@ -7,20 +7,20 @@ import {
   type JournalEntry,
   type JournalReader,
   type Skipped,
-  type SourceFile,
+  isJson,
+  jsonStarts,
   readEachFile,
   skip,
 } from './journal-reader.ts';
 import { plainMarkdown } from './plain-markdown.ts';
 import { findDate, resolveDates } from './written-dates.ts';
 
-const isJson = ({ path }: SourceFile): boolean => /\.json$/i.test(path);
 const HEAD = /^\uFEFF?\s*\[\s*\{(?=[^]*"(?:create-time|edit-time|children)"\s*:)(?=[^]*"(?:title|string)"\s*:)/;
 
 export const roam: JournalReader = {
   program: 'Roam Research',
   async detect(files, peek) {
-    for (const file of files.filter(isJson).slice(0, 5)) if (HEAD.test(await peek(file))) return 0.85;
+    for await (const head of jsonStarts(files, peek)) if (HEAD.test(head)) return 0.85;
     return 0;
   },
   read: (files, context) =>

@@ -7,18 +7,16 @@ import {
   type JournalEntry,
   type JournalReader,
   type Skipped,
-  type SourceFile,
+  isJson,
+  jsonStarts,
   readEachFile,
   skip,
 } from './journal-reader.ts';
 
-const isJson = ({ path }: SourceFile): boolean => /\.json$/i.test(path);
-
 export const simplenote: JournalReader = {
   program: 'Simplenote',
   async detect(files, peek) {
-    for (const file of files.filter(isJson).slice(0, 5))
-      if (/"activeNotes"\s*:\s*\[/.test(await peek(file))) return 0.95;
+    for await (const head of jsonStarts(files, peek)) if (/"activeNotes"\s*:\s*\[/.test(head)) return 0.95;
     return 0;
   },
   owns(files) {

@@ -10,21 +10,21 @@ import {
   type JournalReader,
   type Skipped,
   type SourceFile,
+  isJson,
+  jsonStarts,
   readEachFile,
   skip,
 } from './journal-reader.ts';
 import { deltaToHtml, linesToHtml, markedText } from './markup.ts';
 
 const isText = ({ path }: SourceFile): boolean => /\.txt$/i.test(path);
-const isJson = ({ path }: SourceFile): boolean => /\.json$/i.test(path);
 
 export const storyPad: JournalReader = {
   program: 'StoryPad',
   async detect(files, peek) {
     const [text] = files.filter(isText);
     if (text && TEXT_HEAD.test(await peek(text))) return 0.95;
-    for (const file of files.filter(isJson).slice(0, 5)) {
-      const head = await peek(file);
+    for await (const head of jsonStarts(files, peek)) {
       if (/"tables"\s*:\s*\{/.test(head) && /"(?:stories|latest_content|tags|preferences|assets)"\s*:/.test(head))
         return 0.9;
     }

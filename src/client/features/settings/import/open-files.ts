@@ -71,12 +71,7 @@ export async function openFiles(chosen: readonly ChosenFile[]): Promise<OpenFile
   let count = 0;
   for (const { path, file } of chosen) {
     if (!isZip(path)) {
-      const source: SourceFile = {
-        path,
-        size: file.size,
-        modifiedAt: new Date(file.lastModified),
-        read: async () => new Uint8Array(await file.arrayBuffer()),
-      };
+      const source: SourceFile = { path, size: file.size, read: async () => new Uint8Array(await file.arrayBuffer()) };
       archive.starts.set(source, async () => new Uint8Array(await file.slice(0, START_BYTES).arrayBuffer()));
       files.push(source);
       continue;
@@ -137,7 +132,6 @@ async function openZip({ path, blob, folder, depth }: OpenZip, archive: Archive)
       const file: SourceFile = {
         path: folder + normalizePath(entry.filename),
         size: entry.uncompressedSize,
-        modifiedAt: entry.lastModDate ?? null,
         async read() {
           refuseBomb(path, entry, archive);
           return unpack(entry, entry.uncompressedSize);
