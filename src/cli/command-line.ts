@@ -12,7 +12,7 @@ import {
   type Connection,
 } from './connection.ts';
 import { login, revoke } from './login.ts';
-import { CommandError, countOf, EXIT, note, print, printHeading, type Machine } from './program.ts';
+import { CommandError, EXIT, note, print, printHeading, textCount, type Machine } from './program.ts';
 import type { Item, Outcome, Queue, Waiting } from './queue.ts';
 
 const OPTIONS = {
@@ -169,7 +169,7 @@ function reportOutcomes(
   const later = all.find((outcome) => outcome.is === 'later');
   if (later) {
     const waiting = queue.waiting().filter(({ item }) => isFor(item, connection)).length;
-    note(machine, `${later.why} ${countOf(waiting, 'text')} kept here, sent with the next call or by "hustle sync".`);
+    note(machine, `${later.why} ${textCount(waiting)} kept here, sent with the next call or by "hustle sync".`);
     if (later.exitCode === EXIT.permission || added.length === 0) return later.exitCode;
   }
   return added.some(({ key }) => outcomes.get(key)?.is === 'refused') ? EXIT.data : EXIT.ok;
@@ -238,7 +238,7 @@ async function sync(machine: Machine, { options }: Call): Promise<number> {
   const queue = openQueue(machine);
   const outcomes = await sendQueue(machine, queue, connection);
   const sent = [...outcomes.values()].filter(({ is }) => is === 'appended').length;
-  if (!options.quiet) print(machine, sent === 0 ? 'Nothing was sent.' : `Sent ${countOf(sent, 'text')}.`);
+  if (!options.quiet) print(machine, sent === 0 ? 'Nothing was sent.' : `Sent ${textCount(sent)}.`);
   const exitCode = reportOutcomes(machine, queue, connection, outcomes);
   return [...outcomes.values()].some(({ is }) => is === 'refused') ? EXIT.data : exitCode;
 }
@@ -256,10 +256,10 @@ async function showStatus(machine: Machine, { options }: Call): Promise<number> 
     if (stored?.scope !== undefined) print(machine, `May: ${stored.scope.replace(' ', ' and ')}`);
     if (stored?.expires_at !== undefined) print(machine, `Until: ${stored.expires_at.slice(0, 10)}`);
   }
-  if (own.length > 0) print(machine, `Waiting: ${countOf(own.length, 'text')}. Send them: hustle sync`);
+  if (own.length > 0) print(machine, `Waiting: ${textCount(own.length)}. Send them: hustle sync`);
   const others = waiting.length - own.length;
-  if (others > 0) print(machine, `Waiting for another account or server: ${countOf(others, 'text')}`);
-  if (refused > 0) print(machine, `Refused: ${countOf(refused, 'text')}. Look at them: hustle refused`);
+  if (others > 0) print(machine, `Waiting for another account or server: ${textCount(others)}`);
+  if (refused > 0) print(machine, `Refused: ${textCount(refused)}. Look at them: hustle refused`);
   return connection === null ? EXIT.permission : EXIT.ok;
 }
 
@@ -269,7 +269,7 @@ async function showRefused(machine: Machine, { options }: Call): Promise<number>
   const refused = queue.refused();
   if (options.discard) {
     for (const each of refused) queue.discard(each);
-    print(machine, `Discarded ${countOf(refused.length, 'text')}.`);
+    print(machine, `Discarded ${textCount(refused.length)}.`);
     return EXIT.ok;
   }
   if (options.retry) {
@@ -334,7 +334,7 @@ async function disconnect(machine: Machine): Promise<number> {
   removeStored(machine);
   print(machine, `Disconnected from ${stored.server}. The token has ended.`);
   const waiting = openQueue(machine).waiting().length;
-  if (waiting > 0) note(machine, `${countOf(waiting, 'text')} wait here until you log in again.`);
+  if (waiting > 0) note(machine, `${textCount(waiting)} wait here until you log in again.`);
   return EXIT.ok;
 }
 

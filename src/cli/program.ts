@@ -73,4 +73,4 @@ export function printHeading({ stdout, env }: Pick<Machine, 'stdout' | 'env'>, t
 export const hasCode = (error: unknown, ...codes: readonly string[]): boolean =>
   error instanceof Error && codes.includes(String((error as NodeJS.ErrnoException).code));
 
-export const countOf = (count: number, name: string): string => `${count} ${name}${count === 1 ? '' : 's'}`;
+export const textCount = (count: number): string => `${count} ${count === 1 ? 'text' : 'texts'}`;

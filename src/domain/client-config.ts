@@ -4,15 +4,12 @@ export type ClientConfig = {
   apiUrl: string;
   publishableKey: string;
   features: {
-    /** Sign-up signs the user in without confirming the mail address. */
-    autoconfirm: boolean;
     payments: boolean;
     coach: boolean;
     mail: boolean;
     /** A reply to the reminder becomes the log. */
     mailReplies: boolean;
     push: boolean;
-    sandbox: boolean;
     /** False removes the service worker of this browser. */
     serviceWorker: boolean;
   };

@@ -1,10 +1,22 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { addDays, day, type Day } from './day.ts';
-import { checkTimeOff, DEFAULT_WORKDAYS, isTimeOff, isWorkday, timeOffBetween, workdayCount } from './time-off.ts';
+import {
+  checkTimeOff,
+  countWorkdays,
+  DEFAULT_WORKDAYS,
+  isTimeOff,
+  isWorkday,
+  timeOffBetween,
+  type TimeOff,
+} from './time-off.ts';
 
 const range = (first: string, last: string) => ({ first_day: day(first), last_day: day(last) });
 const YEAR_END = [range('2026-12-21', '2026-12-31')];
+
+/** Of a user whose first log is on `from`. */
+const workdayCount = (timeOff: readonly TimeOff[], workdays: readonly number[], from: Day, to: Day): number =>
+  countWorkdays(from, to, to, new Set([from]), { timeOff, workdays }).workdays;
 
 test('both ends of a range are off, the days beside it are not', () => {
   const off = (date: string): boolean => isTimeOff(YEAR_END, day(date));

@@ -21,13 +21,6 @@ export const isTimeOff = (ranges: readonly TimeOff[], date: Day): boolean =>
 export const isWorkday = (ranges: readonly TimeOff[], workdays: readonly number[], date: Day): boolean =>
   workdays.includes(WEEKDAYS.indexOf(weekdayOf(date))) && !isTimeOff(ranges, date);
 
-/** The workdays from `from` to `to`, both included. */
-export function workdayCount(ranges: readonly TimeOff[], workdays: readonly number[], from: Day, to: Day): number {
-  let count = 0;
-  for (let date = from; date <= to; date = addDays(date, 1)) if (isWorkday(ranges, workdays, date)) count += 1;
-  return count;
-}
-
 /** Why the typed days are not a range of time off; null for a valid range. */
 export function checkTimeOff(first: Day, last: Day): 'ends-early' | 'too-long' | null {
   if (last < first) return 'ends-early';

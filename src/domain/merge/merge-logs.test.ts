@@ -315,10 +315,10 @@ describe('a deleted line', () => {
   test.each([
     ['theirs', ol('a', 'c'), ol('a', 'b b t', 'c')],
     ['mine', ol('a', 'b b t', 'c'), ol('a', 'c')],
-  ])('stays with the edit of %s, which is reported', (editedBy, mine, theirs) => {
+  ])('stays with the edit of %s, which is reported', (_editor, mine, theirs) => {
     expect(mergeLogs(ol('a', 'b b', 'c'), mine, theirs)).toMatchObject({
       html: ol('a', 'b b t', 'c'),
-      doubts: [{ kind: 'editedAndDeleted', editedBy, text: 'b b t', line: 1 }],
+      doubts: [{ kind: 'editedAndDeleted', text: 'b b t', line: 1 }],
     });
   });
 

@@ -12,7 +12,7 @@ export type MergeDoubt =
   /** Both versions edited the line: both edits are in the log, one directly after the other. */
   | { kind: 'editedTwice'; mine: string; theirs: string; line: number }
   /** One version edited a line that the other deleted: the edit is in the log. */
-  | { kind: 'editedAndDeleted'; editedBy: 'mine' | 'theirs'; text: string; line: number };
+  | { kind: 'editedAndDeleted'; text: string; line: number };
 
 /**
  * Where a line of mine is in the merged log: `line` is its number there, `before` its text in mine, `after` its text in
@@ -84,7 +84,7 @@ function doubtOf({ base, mine, theirs }: Unit, { other, content }: MergedContent
   if (other) return [{ kind: 'editedTwice', mine: content.text, theirs: other.text, line }];
   const edited = mine ?? theirs!;
   if ((mine && theirs) || containsText(base.text, edited.text)) return [];
-  return [{ kind: 'editedAndDeleted', editedBy: mine ? 'mine' : 'theirs', text: edited.text, line }];
+  return [{ kind: 'editedAndDeleted', text: edited.text, line }];
 }
 
 function mapLines(

@@ -133,8 +133,8 @@ function withTagsOf(own: readonly Level[], model: readonly Level[]): readonly Le
 
 export type MergedUnit = { readonly unit: Unit; readonly structure: Structure; readonly content: MergedContent };
 
-/** `lineOf`: the index of the unit's line in the written log. `otherLineOf`: that of theirs, if both edits are kept. */
-export type WrittenLog = { html: string; lineOf: ReadonlyMap<Unit, number>; otherLineOf: ReadonlyMap<Unit, number> };
+/** `lineOf`: the index of the unit's line in the written log. */
+type WrittenLog = { html: string; lineOf: ReadonlyMap<Unit, number> };
 
 export function writeUnits(
   units: readonly MergedUnit[],
@@ -147,7 +147,6 @@ export function writeUnits(
     units.map(({ structure }) => structure.chain.at(-1)?.head).map((head) => head && unitOf.get(head)),
   );
   const lineOf = new Map<Unit, number>();
-  const otherLineOf = new Map<Unit, number>();
   let lines = 0;
 
   const isOpen = (container: Container, depth: number): boolean =>
@@ -168,25 +167,25 @@ export function writeUnits(
     return { depth, levels: levels.reduceRight(wrapLevels, own) };
   };
 
-  const writeOther = (unit: Unit, structure: Structure, { other }: MergedContent): void => {
+  const writeOther = (structure: Structure, { other }: MergedContent): void => {
     if (!other) return;
     const { depth, levels } = place(structure);
     // New keys, so that lines inside the unit's containers stay with the version of mine.
     const own = levels.map((level) => ({ ...level, key: `${level.key}.other` }));
     writer.add(depth, own, other.tag, other.html);
-    otherLineOf.set(unit, lines++);
+    lines += 1;
   };
 
   for (const { unit, structure, content } of units) {
     // The version of mine comes first, unless it has nested lines, which must follow it directly.
     const isParent = parents.has(unit);
-    if (isParent) writeOther(unit, structure, content);
+    if (isParent) writeOther(structure, content);
     const { depth, levels } = place(structure);
     writer.add(depth, levels, content.content.tag, content.content.html);
     lineOf.set(unit, lines++);
-    if (!isParent) writeOther(unit, structure, content);
+    if (!isParent) writeOther(structure, content);
   }
-  return { html: writer.end(), lineOf, otherLineOf };
+  return { html: writer.end(), lineOf };
 }
 
 const isSameKind = (a: Level['tag'] | null, b: Level['tag']): boolean => (a === 'blockquote') === (b === 'blockquote');

@@ -100,13 +100,13 @@ export async function runAsProcess(name: string, run: RunCommand): Promise<void>
 
 type Terminal = { isTTY?: boolean; write(text: string): unknown };
 
-function createProgressPrinter(out: Terminal, nowMs: () => number = Date.now) {
+function createProgressPrinter(out: Terminal) {
   const intervalMs = out.isTTY ? TERMINAL_INTERVAL_MS : LINE_INTERVAL_MS;
   // A log file keeps all lines, so a run shorter than the interval prints none.
-  let shownAt = out.isTTY ? -Infinity : nowMs();
+  let shownAt = out.isTTY ? -Infinity : Date.now();
   return {
     show({ doing, bytes }: Progress): void {
-      const now = nowMs();
+      const now = Date.now();
       if (now - shownAt < intervalMs) return;
       shownAt = now;
       const line = bytes === 0 ? doing : `${doing}: ${formatBytes(bytes)}`;

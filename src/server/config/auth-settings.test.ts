@@ -24,7 +24,9 @@ test.each([
   'com.example.app://login/**',
   'http://[::1]:4100/**',
 ])('accepts %j as a redirect address', (pattern) => {
-  expect(readConfig({ AUTH_REDIRECT_URLS: pattern }).auth.redirectPatterns).toMatchObject([{ text: pattern }]);
+  expect(readConfig({ AUTH_REDIRECT_URLS: pattern }).auth.redirectPatterns).toMatchObject([
+    { protocol: pattern.slice(0, pattern.indexOf(':') + 1) },
+  ]);
 });
 
 test.each(['ftp://127.0.0.1', 'http://id.example.com', 'https://id.example.com?realm=1'])(

@@ -8,9 +8,7 @@
 import { isIP } from 'node:net';
 import { isLoopback } from './private-network.ts';
 
-/** `text` is the setting as the operator wrote it; two patterns are equal when their texts are. */
 export type RedirectPattern = {
-  readonly text: string;
   /** With its colon, as `URL.protocol` has it. */
   readonly protocol: string;
   readonly host: RegExp;
@@ -39,7 +37,6 @@ export function parseRedirectPattern(text: string): RedirectPattern | null {
   if (isAddress && !isLoopback(host)) return null;
   if (!isAddress && (!HOST_PATTERN.test(host) || host.replace(/^\*\*/, '').includes('**'))) return null;
   return {
-    text,
     protocol,
     host: hostExpression(host.toLowerCase()),
     port: port === DEFAULT_PORTS[protocol] ? '' : port,

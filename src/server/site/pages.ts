@@ -317,13 +317,11 @@ export function clientConfig(config: Config): ClientConfig {
     apiUrl: config.apiUrl,
     publishableKey: config.publishableKey,
     features: {
-      autoconfirm: config.auth.autoconfirm,
       payments: config.paypal !== null,
       coach: config.coach !== null,
       mail: config.mail.smtpUrl !== null,
       mailReplies: config.mail.smtpUrl !== null && config.inbound !== null,
       push: config.push !== null,
-      sandbox: config.sandbox.url !== null,
       serviceWorker: config.serviceWorker,
     },
     signIn: {

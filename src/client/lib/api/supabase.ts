@@ -57,7 +57,7 @@ export type Supabase = {
   /** Sends a request with the session to a path of the API. Resolves for any response, and rejects without one. */
   ask: (path: string, request?: ApiRequest) => Promise<Response>;
   /** The same without a session, for a guest. */
-  askAsGuest: (path: string, request?: ApiRequest) => Promise<Response>;
+  askAsGuest: (path: string) => Promise<Response>;
   /**
    * Calls a server function. Resolves with the response body for any status; an error is `{ success: false, error }`.
    * Rejects only without a response that is valid JSON.
@@ -147,8 +147,8 @@ export function createSupabase(config: ClientConfig, authFetch: Fetch): Supabase
       ...(cache && { cache }),
     });
   const ask: Supabase['ask'] = (path, request = {}) => send(withSession(request.base ?? fetch), path, request);
-  const askAsGuest: Supabase['askAsGuest'] = (path, request = {}) =>
-    send(request.base ?? fetch, path, { ...request, headers: { apikey: config.publishableKey, ...request.headers } });
+  const askAsGuest: Supabase['askAsGuest'] = (path) =>
+    send(fetch, path, { headers: { apikey: config.publishableKey } });
 
   const callFunction: Supabase['callFunction'] = async (name, body, signal) => {
     const response = await ask(`/functions/v1/${name}`, { method: 'POST', body, signal });

@@ -214,7 +214,7 @@ export function createDaySaver(options: DaySaverOptions) {
     },
 
     /** The user changed something in the editor. Cheap enough for every change. */
-    recordEdit: (delayMs: number = AUTO_SAVE_DELAY_MS) => dispatch({ type: 'typed', delayMs }),
+    recordEdit: () => dispatch({ type: 'typed', delayMs: AUTO_SAVE_DELAY_MS }),
 
     /**
      * Replaces the whole text, for example by a canned log (`QUICK_ENTRIES`). `compute` gets the page's text, saved or

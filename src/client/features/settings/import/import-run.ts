@@ -85,7 +85,7 @@ export class ImportRejected extends Error {
   override name = 'ImportRejected';
 }
 
-export type Call = (name: string, body: object, signal?: AbortSignal) => Promise<FunctionAnswer>;
+export type Call = (name: string, body: object) => Promise<FunctionAnswer>;
 /** `waitSeconds`: the server has asked to wait, because it takes only some megabytes a minute. */
 export type RunProgress = Progress & { waitSeconds?: number };
 
