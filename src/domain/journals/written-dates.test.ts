@@ -45,6 +45,12 @@ describe('a written date', () => {
     'Wednesday 01/05/2024',
     '01.05.2024',
     'notes-2024-05-01',
+    'Wed May  1 09:30:00 CEST 2024',
+    'Wed May  1 09:30:00 2024',
+    'Wed  1 May 09:30:00 BST 2024',
+    'Mi 1. Mai 09:30:00 CEST 2024',
+    'mer. 01 mai 2024 09:30:00 CEST',
+    'Wed May 1 09:30:00 AM UTC 2024',
   ])('is read from %s', (text) => {
     expect(dayOf(text)).toBe('2024-05-01');
   });
@@ -73,6 +79,9 @@ describe('a written date', () => {
   test('has its time, and the rest of its line as a title', () => {
     expect(findDate('2024-05-01 14:05 — Launch')).toMatchObject({ time: '14:05:00', rest: 'Launch' });
     expect(findDate('May 1, 2024 11:13 PM (PDT)')).toMatchObject({ time: '23:13:00', rest: '' });
+    expect(findDate('Wed May  1 09:30:05 PM CEST 2024 Launch')).toMatchObject({ time: '21:30:05', rest: 'Launch' });
+    expect(findDate('mer. 01 mai 2024 09:30:00 CEST')).toMatchObject({ time: '09:30:00', rest: '' });
+    expect(findDate('2024-05-01 09:30 NASA call')).toMatchObject({ time: '09:30:00', rest: 'NASA call' });
     expect(findDate('2025년 2월 6일 오후 2:30')).toMatchObject({ time: '14:30:00', rest: '' });
     expect(findDate('202405010930 Zettel')).toMatchObject({ time: '09:30:00', rest: 'Zettel' });
     expect(findDate('2024-05-01 1200 words')).toMatchObject({ time: null, rest: '1200 words' });

@@ -73,6 +73,11 @@ const YEAR = String.raw`(?<year>\d{4})(?!\d)`;
 /** "of", "de", "del", "d'" between the parts: `1 de mayo de 2024`. */
 const OF = String.raw`[\s,._/-]{1,3}(?:(?:of|de|del|di|do|the)\s+|d['’])?`;
 
+/** The letters of zones that `date` and mails write behind a time. */
+const ZONE = String.raw`(?:UTC|GMT|WES?T|CES?T|ME[SD]?Z|EES?T|[BIMJ]ST|[ECMPA][SD]T|AK[SD]T|HST|A[CEW][SD]T|NZ[SD]T|SAST)(?!\w)`;
+/** The time between day and year, as `date` and `ctime` write it: `Wed May  1 09:30:00 CEST 2024`. */
+const CLOCK = String.raw`(?<clock>\s+\d{1,2}:\d{2}(?::\d{2})?(?:\s[AP]M)?)(?:\s+${ZONE})?\s+`;
+
 /** The first pattern that matches wins. Groups: year, month (number), name (month), day; or one, two, year. */
 const PATTERNS: readonly RegExp[] = [
   /(?<!\d)(?<year>\d{4})\s*[年년]\s*(?<month>\d{1,2})\s*[月월]\s*(?<day>\d{1,2})\s*[日일]/u,
@@ -81,6 +86,8 @@ const PATTERNS: readonly RegExp[] = [
   new RegExp(String.raw`${DAY_NUMBER}${OF}(?<name>${WORD})\.?${OF}${YEAR}`, 'u'),
   new RegExp(String.raw`(?<!\p{L})(?<name>${WORD})\.?${OF}(?<day>\d{1,2})(?:st|nd|rd|th)?[\s,._/-]{1,3}${YEAR}`, 'u'),
   new RegExp(String.raw`(?<!\d)${YEAR}[\s,._/-]{1,3}(?<name>${WORD})\.?[\s,._/-]{1,2}(?<day>\d{1,2})(?!\d)\.?`, 'u'),
+  new RegExp(String.raw`(?<!\p{L})(?<name>${WORD})\.?\s+(?<day>\d{1,2})${CLOCK}${YEAR}`, 'u'),
+  new RegExp(String.raw`${DAY_NUMBER}${OF}(?<name>${WORD})\.?${CLOCK}${YEAR}`, 'u'),
   /(?<!\d[.,/-]?)(?<one>\d{1,2})(?<gap>[-_/.]|\. ?)(?<two>\d{1,2})\k<gap>(?<year>\d{4})(?!\d|[./-]\d)/u,
   new RegExp(
     String.raw`(?<=^(?:${WORD}[.,]?\s+)?)(?<one>\d{1,2})(?<gap>[-_/.])(?<two>\d{1,2})\k<gap>(?<short>\d{2})$`,
@@ -93,8 +100,10 @@ const PATTERNS_WITHOUT_YEAR: readonly RegExp[] = [
   new RegExp(String.raw`(?<!\p{L})(?<name>${WORD})\.?${OF}(?<day>\d{1,2})(?:st|nd|rd|th)?(?!\d)`, 'u'),
 ];
 
-const TIME_AFTER =
-  /^(?:(?:[\s,–—-]+(?:at|um|à|kl\.?)?\s*|T)(?<noon>오전|오후|上午|下午|午前|午後)?\s*(?<hour>\d{1,2})[:hH時](?<minute>\d{2})(?::(?<second>\d{2}))?|[T_ -]?(?<hour2>\d{2})(?<minute2>\d{2})(?<second2>\d{2})?(?!\d)|[T_](?<hour3>\d{2})-(?<minute3>\d{2})(?:-(?<second3>\d{2}))?(?!\d))(?:[^\S\n]?(?<half>[AaPp]\.?[Mm]\.?)(?!\p{L}))?(?:\s?(?:Z|[+-]\d{2}:?\d{2})(?!\w)|\s\([A-Z]{2,5}(?:[+-]\d{1,2}(?::\d{2})?)?\))?/u;
+const TIME_AFTER = new RegExp(
+  String.raw`^(?:(?:[\s,–—-]+(?:at|um|à|kl\.?)?\s*|T)(?<noon>오전|오후|上午|下午|午前|午後)?\s*(?<hour>\d{1,2})[:hH時](?<minute>\d{2})(?::(?<second>\d{2}))?|[T_ -]?(?<hour2>\d{2})(?<minute2>\d{2})(?<second2>\d{2})?(?!\d)|[T_](?<hour3>\d{2})-(?<minute3>\d{2})(?:-(?<second3>\d{2}))?(?!\d))(?:[^\S\n]?(?<half>[AaPp]\.?[Mm]\.?)(?!\p{L}))?(?:\s?(?:Z|[+-]\d{2}:?\d{2})(?!\w)|\s${ZONE}|\s\([A-Z]{2,5}(?:[+-]\d{1,2}(?::\d{2})?)?\))?`,
+  'u',
+);
 
 const pad = (text: string): string => text.padStart(2, '0');
 
@@ -189,6 +198,7 @@ export function findDate(text: string, context: DateContext = {}): WrittenDate |
       .replace(/^\s?г\.(?!\p{L})/u, '')
       .replace(CJK_WEEKDAY, '');
     const time = timeAfter(after, month !== undefined && gap === undefined);
+    const clock = timeAfter(match.groups['clock'] ?? '', false);
     const before = takeWeekday(source.slice(0, match.index), WEEKDAY_BEFORE);
     const behind = takeWeekday(after.slice(time?.length ?? 0), WEEKDAY_AFTER);
     const weekdays = before.weekdays ?? behind.weekdays;
@@ -198,7 +208,7 @@ export function findDate(text: string, context: DateContext = {}): WrittenDate |
     if (match.groups['short'] !== undefined && lead !== '') continue;
     return {
       readings: matching.length > 0 ? new Map(matching) : readings,
-      time: time?.time ?? (behind.weekdays ? (timeAfter(behind.rest, false)?.time ?? null) : null),
+      time: time?.time ?? clock?.time ?? (behind.weekdays ? (timeAfter(behind.rest, false)?.time ?? null) : null),
       rest: [lead, trimEdges(behind.rest)].filter((part) => part !== '').join(' '),
       isFirst: lead === '',
       hasDots: gap?.startsWith('.') ?? false,
