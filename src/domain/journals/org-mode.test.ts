@@ -18,6 +18,8 @@ describe('Org mode as Markdown', () => {
     ],
     ['see https://a.example/x/y/z now', 'see https://a.example/x/y/z now'],
     [':PROPERTIES:\n:ID: 1\n:END:\ntext\n# comment\n#+FILETAGS: x\n#hashtag', 'text\n#hashtag'],
+    ['* One\n  text\n  - a\n    - b\n\n  more\n** Two\n   text', '# One\ntext\n- a\n  - b\n\nmore\n## Two\ntext'],
+    ['**** Code\n     #+begin_src sh\n       ls\n         x\n     #+end_src', '#### Code\n```\n  ls\n    x\n```'],
     ['#+begin_src sh\n* ls /tmp/ =x=\n#+END_SRC\n#+begin_quote\nq\n#+end_quote', '```\n* ls /tmp/ =x=\n```\n> q'],
   ])('of %j is %j', (org, markdown) => {
     expect(markdownOfOrg(org)).toBe(markdown);

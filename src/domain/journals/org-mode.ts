@@ -11,7 +11,7 @@ export function markdownOfOrg(org: string): string {
   const output: string[] = [];
   let block: string | null = null;
   let isInDrawer = false;
-  for (const line of org.replace(/^\uFEFF/, '').split(/\r\n?|\n/)) {
+  for (const line of withoutIndents(org.replace(/^\uFEFF/, '')).split(/\r\n?|\n/)) {
     const opened = BLOCK.exec(line)?.[1]?.toLowerCase();
     const closed = BLOCK_END.exec(line)?.[1]?.toLowerCase();
     const isCode = block !== null && /^(?:src|example)$/.test(block);
@@ -29,6 +29,17 @@ export function markdownOfOrg(org: string): string {
   }
   return output.join('\n');
 }
+
+/** Without the indentation that all lines below a heading share, which may be as wide as that of code in Markdown. */
+const withoutIndents = (org: string): string =>
+  org
+    .split(/^(?=\*+ )/m)
+    .map((section) => {
+      const indents = section.match(/^(?!\*)[ \t]*(?=\S)/gm) ?? [''];
+      const shared = indents.reduce((least, { length }) => Math.min(least, length), Infinity);
+      return shared === 0 ? section : section.replace(new RegExp(`^[ \\t]{1,${shared}}`, 'gm'), '');
+    })
+    .join('');
 
 function lineOf(line: string): string {
   const heading = TASK.exec(line);
