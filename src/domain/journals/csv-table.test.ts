@@ -44,11 +44,23 @@ test.each([
 test.each([
   ['Created,Text\n2024-05-01T23:30:00Z,x\n', '2024-05-02', '08:30:00'],
   ['timestamp,text\n1714602600,x\n', '2024-05-02', '07:30:00'],
+  ['Date,Text\n2024-05-01T00:00:00.000Z,x\n', '2024-05-01', null],
   ['Date,Text\n2024-05-01T23:30:00-07:00,x\n', '2024-05-01', '23:30:00'],
   ['Date,Text\n2024-05-01 23:30,x\n', '2024-05-01', '23:30:00'],
 ])('reads an instant in the user’s zone, and a clock as it is written: %j', async (text, day, time) => {
   const { entries } = await readFiles(csvTable, sourceFiles({ 'a.csv': text }), 'Asia/Tokyo');
   expect(entries).toMatchObject([{ day, time }]);
+});
+
+test.each([
+  ['Date,Text\n2024-05-01,Went home, slept, woke\n2024-05-02,b,,\n', ['Went home, slept, woke', 'b']],
+  ['Text;Mood;Date\nHome; slept;3;2024-05-01\nb;3;2024-05-02\n', ['Home; slept', 'b']],
+])('keeps a text with separators outside of quotation marks: %j', async (text, texts) => {
+  const { entries } = await read(text);
+  expect(entries.map(({ day, body }) => [day, body.text])).toEqual([
+    ['2024-05-01', texts[0]],
+    ['2024-05-02', texts[1]],
+  ]);
 });
 
 test('chooses the order of day and month by all rows', async () => {

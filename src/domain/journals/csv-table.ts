@@ -3,7 +3,7 @@
  * write it. Daylio stores the local day; before 2020 the year had a column of its own.
  */
 import { normalizeText } from '../log/text-to-log.ts';
-import { parseTimestamp, titleOf } from './json-fields.ts';
+import { parseTimestamp, titleOf, withoutMidnight } from './json-fields.ts';
 import {
   type JournalEntry,
   type JournalReader,
@@ -63,13 +63,15 @@ export const csvTable: JournalReader = {
 const INSTANT = /^\d{9,13}$|\d[T ]\d.*(?:Z|UTC)$/i;
 
 function* readTable({ path }: SourceFile, source: string, zone: string): Generator<JournalEntry | Skipped> {
-  const { rows, isCut } = parseTable(normalizeText(source));
+  const { rows, separator, isCut } = parseTable(normalizeText(source));
   const columns = columnsOf(rows[0] ?? []);
   if (!columns) return yield skip(path, 'unknown');
-  const found = rows.slice(1).map((cells, index) => {
+  const found = rows.slice(1).map((row, index) => {
+    const cells = joinText(row, rows[0]!.length, columns.text, separator);
     const cell = (name: keyof Columns): string => (cells[columns[name]] ?? '').trim();
-    const instant = INSTANT.test(cell('date')) ? parseTimestamp(cell('date'), zone) : null;
-    const parts = instant ? [instant.day, instant.time] : [cell('date'), cell('year'), cell('time')];
+    const written = withoutMidnight(cell('date'));
+    const instant = INSTANT.test(written) ? parseTimestamp(written, zone) : null;
+    const parts = instant ? [instant.day, instant.time] : [written, cell('year'), cell('time')];
     return {
       source: `${path}, row ${index + 2}`,
       isBlank: cells.every((text) => text.trim() === ''),
@@ -102,11 +104,19 @@ function* readTable({ path }: SourceFile, source: string, zone: string): Generat
   }
 }
 
+/** A text whose separators no quotation marks enclose is in several cells, which make the row too long. */
+function joinText(cells: readonly string[], width: number, text: number, separator: string): readonly string[] {
+  const extra = cells.findLastIndex((cell) => cell.trim() !== '') + 1 - width;
+  if (extra <= 0) return cells;
+  const end = text + extra + 1;
+  return [...cells.slice(0, text), cells.slice(text, end).join(separator), ...cells.slice(end)];
+}
+
 /** Newer versions of Daylio format notes. */
 const TAG = /<(?:br|b|i|u|s|p|div|span|strong|em|ul|ol|li|h[1-6])\b[^<>]*>/i;
 
 /** `isCut`: the last cell has no closing quotation mark. Takes the separator that the first line has most of. */
-function parseTable(source: string): { rows: string[][]; isCut: boolean } {
+function parseTable(source: string): { rows: string[][]; separator: string; isCut: boolean } {
   // Excel reads the separator from such a line.
   const text = source.replace(/^\uFEFF?(?:sep=.\r?\n)?/i, '');
   const [first = ''] = text.split(/\r\n?|\n/, 1);
@@ -122,7 +132,7 @@ function parseTable(source: string): { rows: string[][]; isCut: boolean } {
   while (cell.lastIndex < text.length) {
     const match: RegExpExecArray | null = cell.exec(text);
     // Text behind a closing quotation mark.
-    if (!match) return { rows, isCut: true };
+    if (!match) return { rows, separator, isCut: true };
     const [, quoted, close, bare = '', end] = match;
     isCut = quoted !== undefined && close === '';
     row.push(quoted?.replaceAll('""', '"') ?? bare);
@@ -131,5 +141,5 @@ function parseTable(source: string): { rows: string[][]; isCut: boolean } {
     row = [];
   }
   if (row.length > 0) rows.push([...row, '']);
-  return { rows, isCut };
+  return { rows, separator, isCut };
 }

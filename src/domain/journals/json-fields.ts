@@ -126,6 +126,9 @@ export function parseTimestamp(value: unknown, zone: string): LocalTime | null {
   return isInstant ? localTime(new Date(`${day}T${time}Z`), zone) : { day, time };
 }
 
+/** A day alone that is written as midnight in UTC is that day in every zone. */
+export const withoutMidnight = (timestamp: string): string => timestamp.replace(/[T ]00:00(?::00(?:\.0+)?)?Z$/i, '');
+
 /** The day of a note in programs for notes, which are not journals: they store an instant without a zone. */
 export type NoteTime = {
   day: Day;
