@@ -1,20 +1,22 @@
-/** YAML: whole files (RedNotebook), and at the beginning of a Markdown file (Obsidian, Joplin, site generators). */
+/** YAML: whole files (RedNotebook), and at the beginning of a Markdown file (Obsidian, Joplin, site generators), or TOML. */
 import { parse } from 'yaml';
 
 export type FrontMatter = { properties: ReadonlyMap<string, unknown>; body: string };
 
-const BLOCK = /^\uFEFF?---[ \t]*\r?\n([^]*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/m;
+const BLOCK = /^\uFEFF?(---|\+\+\+)[ \t]*\r?\n([^]*?)^(?:\1|\.\.\.)[ \t]*(?:\r?\n|$)/m;
 
 /** The properties by lower-case name, and the text below them. A text without front matter is all body. */
 export function splitFrontMatter(text: string): FrontMatter {
   const none = { properties: new Map<string, unknown>(), body: text };
-  if (!/^\uFEFF?---[ \t]*\r?\n/.test(text)) return none;
+  if (!/^\uFEFF?(?:---|\+\+\+)[ \t]*\r?\n/.test(text)) return none;
   const match = BLOCK.exec(text);
   if (!match) return none;
-  const lines = match[1]!.split(/\r?\n/).filter((line) => line.trim() !== '');
+  const [block, mark, written] = match as unknown as [string, string, string];
+  const yaml = mark === '---' ? written : written.replace(/^([\w-]+)[ \t]*=/gm, '$1:');
+  const lines = yaml.split(/\r?\n/).filter((line) => line.trim() !== '');
   // A line of dashes is also a thematic break: only lines of keys, their values and comments are front matter.
   if (lines.length > 0 && !/^(?:[\p{L}\p{N}_"'].*?:(?:\s|$)|#|%)/u.test(lines[0]!)) return none;
-  return { properties: parseProperties(match[1]!), body: text.slice(match[0].length) };
+  return { properties: parseProperties(yaml), body: text.slice(block.length) };
 }
 
 /** `failsafe` leaves every value a text as it is written: a date stays `2024-05-01`. Throws if the YAML is broken. */
@@ -37,11 +39,11 @@ function parseProperties(yaml: string): Map<string, unknown> {
   return byName(simple);
 }
 
-/** The first of these properties that is a text, trimmed. */
+/** The first of these properties that is a text, trimmed. A link without quotation marks (`[[May 1, 2024]]`) is a list. */
 export function textProperty(properties: ReadonlyMap<string, unknown>, names: readonly string[]): string | null {
   for (const name of names) {
-    const value = properties.get(name);
-    if (typeof value === 'string' && value.trim() !== '') return value.trim();
+    const value = [properties.get(name)].flat(2).filter((part) => typeof part === 'string');
+    if (value.join('').trim() !== '') return value.join(', ').trim();
   }
   return null;
 }

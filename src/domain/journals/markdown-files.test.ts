@@ -92,6 +92,11 @@ describe('a folder of Markdown', () => {
     expect(await at('2024-05-01T03:30:00Z')).toMatchObject({ day: '2024-04-30', time: '20:30:00' });
     expect(await at('2024-05-01T12:30:00Z', 'Pacific/Kiritimati')).toMatchObject({ day: '2024-05-02' });
     expect(await at('"[[May 1, 2024]]"')).toMatchObject({ day: '2024-05-01' });
+    expect(await at('[[2024-05-01]]')).toMatchObject({ day: '2024-05-01' });
+    // Site generators write a day as midnight in UTC.
+    expect(await at('2024-05-01T00:00:00Z')).toMatchObject({ day: '2024-05-01', time: null });
+    const toml = { 'Note.md': '+++\ndate = 2024-05-01T23:30:00+14:00\ntitle = "One: two"\n[extra]\n+++\nx' };
+    expect((await read(toml)).entries).toMatchObject([{ day: '2024-05-01', title: 'One: two', body: { text: 'x' } }]);
   });
 
   test('reads text bundles of Bear by their creation', async () => {

@@ -19,7 +19,7 @@ import {
 } from './journal-reader.ts';
 import { markdownOfOrg } from './org-mode.ts';
 import { plainMarkdown } from './plain-markdown.ts';
-import { parseTimestamp, type LocalTime } from './json-fields.ts';
+import { parseTimestamp, withoutMidnight, type LocalTime } from './json-fields.ts';
 import {
   findContext,
   findDate,
@@ -157,8 +157,8 @@ function dateOfProperties(
   properties: ReadonlyMap<string, unknown>,
   zone: string,
 ): LocalTime | { day: LocalTime['day']; time: null } | null {
-  const value = textProperty(properties, DATE_PROPERTIES);
-  if (value === null) return null;
+  const value = withoutMidnight(textProperty(properties, DATE_PROPERTIES) ?? '');
+  if (value === '') return null;
   const time = parseTimestamp(value, zone);
   if (time) return /\d[T ]\d/.test(value) ? time : { day: time.day, time: null };
   const written = findDate(value.replace(/^"?\[\[|\]\]"?$/g, ''));
