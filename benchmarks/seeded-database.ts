@@ -40,7 +40,10 @@ export function createLogHtml(variant: number): string {
   return `<ol>${item(0).repeat(Math.floor(LOG_BYTES / item(0).length) - 1)}${item(variant)}</ol>`;
 }
 
-/** Writes a year of logs for every user and grants all users the premium plan, so that no day is locked. */
+/**
+ * Writes a year of logs for every user, each as if an item was appended by a key, and grants all users the premium plan, so
+ * that no day is locked.
+ */
 export async function writeYears(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -51,6 +54,11 @@ export async function writeYears(url: string): Promise<void> {
        select users.id, current_date - days, '<h2 class="date-header">A day</h2>' || $1
          from auth.users, generate_series(0, $2::int - 1) days`,
       [createLogHtml(0), DAYS_EACH],
+    );
+    // An empty table would be planned to be scanned, and the plan kept while appends fill it.
+    await client.query(
+      `insert into appended_items (user_id, key, items_hash, date, revision)
+       select user_id, 'api:' || gen_random_uuid(), repeat('x', 43), date, revision from entries`,
     );
     await client.query('vacuum analyze');
     // Otherwise the disk would still be writing these rows while a benchmark measures.

@@ -35,11 +35,20 @@ export const saveDay: MakeRequest = ({ id, token }, index) => ({
 });
 
 /** With a personal access token. */
-export const appendItem: MakeRequest = ({ token }, index) => ({
+/** Of each person. A version of each is kept while the load warms up. */
+const APPEND_DAYS = 40;
+let appends = 0;
+
+export const appendItem: MakeRequest = ({ token }) => ({
   method: 'POST',
   path: '/functions/v1/append-item',
-  headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'idempotency-key': randomUUID() },
-  body: JSON.stringify({ text: `Shipped change ${index}`, date: someDay(index) }),
+  headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+  // A load repeats its requests: a repeated key would append nothing, and a day that is repeated grows.
+  setupRequest: (request) => ({
+    ...request,
+    headers: { ...request.headers, 'idempotency-key': randomUUID() },
+    body: JSON.stringify({ text: 'Shipped a change', date: someDay(Math.floor(appends++ / 100) % APPEND_DAYS) }),
+  }),
 });
 
 const headersOf = (token: string): Record<string, string> => ({
