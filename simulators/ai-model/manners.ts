@@ -37,6 +37,12 @@ export const REPLY_MANNERS: Readonly<Record<string, (reply: string) => string>> 
     `${THOUGHT}<|end|><|start|>assistant<|channel|>final <|constrain|>json<|message|>${reply}`,
   'channels without their tokens (gpt-oss)': (reply) => `analysisWe need to judge. ${THOUGHT}assistantfinal${reply}`,
   'tokens of the template at the end': (reply) => `${reply}<|im_end|>\n<|im_start|>user\nThank you! HustleScore: 1/10`,
+  'a thought (Hermes)': (reply) => `<scratch_pad>\n${THOUGHT}\n</scratch_pad>\n${reply}`,
+  'tokens of a box (GLM)': (reply) => `<think>${THOUGHT}</think><|begin_of_box|>${reply}<|end_of_box|>`,
+  'tokens of a turn (Gemma)': (reply) => `<start_of_turn>model\n${reply}<end_of_turn>`,
+  'tokens of a turn (Granite)': (reply) => `<|start_of_role|>assistant<|end_of_role|>${reply}<|end_of_text|>`,
+  'a token of the prompt (Mistral)': (reply) => `[/INST] ${reply}</s>`,
+  'an end token (DeepSeek)': (reply) => `${reply}<｜end▁of▁sentence｜>`,
   'an end token': (reply) => `${reply}</s>`,
 };
 
@@ -84,12 +90,24 @@ export const OBJECT_MANNERS: Readonly<Record<string, (object: string) => string>
     const { score, feedback, missingFact } = JSON.parse(object) as Record<string, string>;
     return `<score>${score}</score>\n<feedback>\n${feedback}\n</feedback>\n<missing_fact>${missingFact}</missing_fact>`;
   },
+  'with translated names': (object) =>
+    object.replace('"score"', '"评分"').replace('"feedback"', '"反馈"').replace(/\n/g, ' '),
+  'with names of its own': (object) => object.replace('"score"', '"overall_score"').replace('"feedback"', '"comments"'),
+  'with a score in words': (object) => object.replace(/"score":7/, '"score": "Seven"'),
+  'with a remark behind its score': (object) => object.replace(/"score":(\d+)/, '"score": "$1 - a solid day"'),
+  'with a score in a list': (object) => object.replace(/"score":(\d+)/, '"score": [$1]'),
+  'with comments of Python': (object) => object.replace(/"score":(\d+),/, '"score": $1,  # solid\n'),
+  'with equals signs': (object) => object.replaceAll(/"(score|feedback|cited|missingFact)":/g, '"$1" = '),
+  'without its first brace': (object) => object.slice(1),
+  'as an escaped text': (object) => JSON.stringify(object).slice(1, -1),
   'with Markdown escapes': (object) => object.replace('[1]', '\\[1\\]'),
 };
 
 /** The object with other marks around its texts. */
 const typographic = (object: string, open: string, close: string): string =>
   object.replaceAll(/"((?:[^"\\]|\\.)*)"/g, (_, text: string) => open + text.replaceAll('\\"', '"') + close);
+
+const WORDS = ['', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
 
 /** Writes a number in the digits of another script. */
 const digitsFrom = (zero: number, value: number): string =>
@@ -131,6 +149,25 @@ export const SCORE_LINE_MANNERS: readonly ((score: number) => string)[] = [
   (score) => `HustleScore: a solid ${score}/10`,
   (score) => `HustleScore: approximately ${score}/10`,
   (score) => `Assistant: HustleScore: ${score}/10`,
+  (score) => `HustleScore: <${score}>/10`,
+  (score) => `HustleScore: [${score}/10]`,
+  (score) => `HustleScore: \\boxed{${score}/10}`,
+  (score) => `HustleScore: ${score}⁄10`,
+  (score) => `HustleScore: ${WORDS[score]} out of ten`,
+  (score) => `**HustleScore:** ${WORDS[score]}`,
+  (score) => `HustleScore: ★★★★★★★ (${score}/10)`,
+  (score) => `Your HustleScore for today is ${score}/10.`,
+  (score) => `HustleScore for Sunday, Nov 29: ${score}/10`,
+  (score) => `The HustleScore is: ${score}`,
+  (score) => `Coach: HustleScore: ${score}/10`,
+  (score) => `### Response:\n\nHustleScore: ${score}/10`,
+  (score) => `---\nHustleScore: ${score}/10`,
+  (score) => `### Score\n${score}/10\n\n### Feedback`,
+  (score) => `| HustleScore |\n|:-:|\n| **${score}/10** |`,
+  (score) => `score: ${score}\nfeedback: |\n`,
+  (score) => `Bewertung: ${score}/10`,
+  (score) => `评分：${score}/10`,
+  (score) => `Оценка: ${score}/10`,
   (score) => `Rating: ${score}/10`,
   (score) => `Score: ${score}`,
   (score) => `Score: ${score}/10`,

@@ -61,10 +61,10 @@ test.each([
   [10.5, null],
   ['7/100', null],
   ['7 or 8', null],
-  ['seven', null],
+  ['seven', 7],
   ['', null],
   [null, null],
-  [[7], null],
+  [[7], 7],
 ])('readScore reads %j as %j', (value, expected) => {
   expect(readScore(value)).toBe(expected);
 });

@@ -11,32 +11,51 @@ import { SCORE_RANGE } from './coach.ts';
 
 /** Between a score and its scale, in languages that models mix in. */
 const OF = String.raw` ?(?:/|out of|of|von|sur|de|di|van|av|af|из) ?`;
+const TEN = String.raw`(?:10(?:[.,]0)?(?![\d.,]*\d)|ten(?!\p{L}))`;
+const NUMBER_WORDS = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
 /** Not preceded by a sign or a digit, not followed by another scale or by the second half of a range. */
 const VALUE =
   // Chinese, Japanese and Korean may name the scale first: 10点満点中7点.
-  String.raw`(?:10 ?[点分점] ?(?:満点|满分|만점)[中で에,、:]? ?)?(?<![-−\d.,])(\d{1,3}(?:[.,]\d{1,2})?)(?![\d%⁄]|[.,]\d| ?[点分점] ?(?:満点|满分|만점|中))` +
-  String.raw`(?:${OF}10(?:[.,]0)?(?![\d.,]*\d)(?! ?(?:[~→]|->|to|or) ?\d)|(?!${OF}\d| ?(?:[-–—~→]|->|to|or|bis) ?\d))` +
+  String.raw`(?:10 ?[点分점] ?(?:満点|满分|만점)[中で에,、:]? ?)?(?<![-−\d.,])` +
+  String.raw`(\d{1,3}(?:[.,]\d{1,2})?|(?:${NUMBER_WORDS.join('|')})(?=${OF}${TEN}| ?\(\d{1,2}\)|[^\p{L}\p{N}]*$))` +
+  String.raw`(?![\d%⁄]|[.,]\d| ?[点分점] ?(?:満点|满分|만점|中))` +
+  String.raw`(?:[>\]})]?${OF}${TEN}(?! ?(?:[~→]|->|to|or) ?\d)|(?!${OF}\d| ?(?:[-–—~→]|->|to|or|bis) ?\d))` +
   String.raw`(?: ?(?:[点分점]|points?|pts|punkte?n?|puan)(?!\p{L}))?(?: ?\([^()]{0,60}\))?`;
 const LIST_NUMBER = /^[^\p{L}\p{N}]*\d{1,2}[.)]\s/u;
-const LABEL = String.raw`^[^\p{L}\p{N}{]*(?:\d{1,2}[.)] )?(?:(?:assistant|answer|response) ?: ?)?(?:(?:your|my|the|final|overall) )*`;
-const SEPARATOR = String.raw`(?: ?\([^()]{0,20}\))?(?: ?(?:[:=–—→>]|- |is )){0,2} ?(?:(?:about|around|roughly|approximately|an?|solid|strong|weak) ){0,2}`;
+const LABEL = String.raw`^[^\p{L}\p{N}{<]*(?:\d{1,2}[.)] )?(?:(?:assistant|coach|ai|answer|response) ?: ?)?(?:(?:your|my|the|final|overall|todays) )*`;
+const OUT_OF_TEN_FOLLOWS = String.raw`(?=[\d.,]{1,6}[>\]})]?${OF}10)`;
+const SEPARATOR =
+  String.raw`(?: ?\([^()]{0,20}\))?(?: ?(?:[:=–—→>]|- |is[ :])){0,2} ?(?:(?:about|around|roughly|approximately|an?|solid|strong|weak) ){0,2}` +
+  // A bracket that a model has kept of a template, or that LaTeX puts around an answer.
+  String.raw`(?:[★☆⭐🌟]{1,10} ?)?(?:(?:boxed)?[<[{(]${OUT_OF_TEN_FOLLOWS})?`;
 const SCORE_LINE = new RegExp(`${LABEL}hustle ?-? ?score${SEPARATOR}${VALUE}`, 'iu');
-const OUT_OF_TEN_FOLLOWS = String.raw`(?=[\d.,]{1,6}${OF}10)`;
+const OCCASION = String.raw`(?: for (?:today|(?:the|this) (?:day|log)|[^:=]{1,40}(?=[:=])))?`;
+/** "Score" and "rating" in the languages that models write. */
+const SCORE_WORD =
+  '(?:score|rating|bewertung|punktzahl|note|puntuación|puntaje|calificación|pontuação|nota|punteggio|voto|cijfer|betyg|' +
+  'ocena|wynik|skóre|puan|điểm|skor|оценка|оцінка|балл|βαθμολογία|评分|評分|得分|分数|スコア|点数|評価|점수|평점|التقييم|الدرجة|ציון|स्कोर|คะแนน)';
+const SCORE_NAME = new RegExp(`^(?:hustle|overall|final|total)?[ _-]?${SCORE_WORD}$`, 'iu');
+/** Whether a field or a line of this name holds a score. */
+export const isScoreName = (name: string): boolean => SCORE_NAME.test(name);
 /** The first line of a reply may have a shorter label, or none if the line holds nothing else. */
 const FIRST_LINE = new RegExp(
   [
-    SCORE_LINE.source,
+    `${LABEL}hustle ?-? ?score${OCCASION}${SEPARATOR}${VALUE}`,
     `${LABEL}(?:score|rating)${SEPARATOR}${OUT_OF_TEN_FOLLOWS}${VALUE}`,
-    `${LABEL}(?:score|rating)${SEPARATOR}${VALUE}[^\\p{L}\\p{N}]*$`,
+    `${LABEL}(?:hustle ?-? ?)?${SCORE_WORD}${SEPARATOR}${VALUE}[^\\p{L}\\p{N}]*$`,
     `^[^\\p{L}\\p{N}-]*${OUT_OF_TEN_FOLLOWS}${VALUE}[^\\p{L}\\p{N}]*$`,
   ].join('|'),
   'iu',
 );
-const ONLY_VALUE = new RegExp(`^${VALUE}[^\\p{L}\\p{N}]*$`, 'iu');
+/** The words of a remark behind it hold no other number. */
+const ONLY_VALUE = new RegExp(`^${VALUE}(?: ?[-–—:;,.][^\\p{N}]*|[^\\p{L}\\p{N}]*)$`, 'iu');
 const OUT_OF_TEN = new RegExp(String.raw`(?<![\d.,])(\d{1,3}(?:[.,]\d{1,2})?)${OF}10(?![\d.,]*\d)`, 'giu');
-/** A label whose score stands on the next line. */
-const LABEL_ONLY = String.raw`[^\p{L}\p{N}\n]{0,20}Hustle[ _-]?Score[ \t*_:：=]{0,9}`;
-const LABEL_ABOVE = new RegExp(String.raw`^(${LABEL_ONLY})\n\s*(?=[*_"'\x60]{0,9}\p{Nd})`, 'gimu');
+/** A label whose score stands on the next line, or in the row below. */
+const LABEL_ONLY = String.raw`[^\p{L}\p{N}\n]{0,20}(?:Hustle[ _-]?)?Score[ \t*_:：=|]{0,9}`;
+const LABEL_ABOVE = new RegExp(
+  String.raw`^(${LABEL_ONLY})\n(?:\|[ \t|:-]{1,40}\n)?\s*(?=[*_"'\x60| ]{0,9}\p{Nd})`,
+  'gimu',
+);
 const LABEL_LINE = new RegExp(`^${LABEL_ONLY}$`, 'iu');
 /** A line that opens or closes a code block. Some models wrap the whole reply in one. */
 export const isFence = (line: string): boolean => /^\s{0,3}(?:`{3,}|~{3,})[\w-]{0,20}\s*$/.test(line);
@@ -47,8 +66,14 @@ export const isFence = (line: string): boolean => /^\s{0,3}(?:`{3,}|~{3,})[\w-]{
 const MAX_SCORE_LINE_LENGTH = 120;
 const FACT_LINE = /^[\s*_#>"'`-]{0,20}Missing[ _-]?Fact[\s*_"'`]{0,9}(?:[:：=]|[-–—](?=\s))[\s*_"'`]{0,9}([^]*)$/i;
 
-/** The name of the field, where a model writes YAML: `score: 7`, `feedback: …`. */
-const FEEDBACK_LABEL = /^[\s*_#>-]{0,9}feedback[*_ ]{0,3}[:：][\s*_]{0,3}/i;
+/** The name of the field, where a model writes YAML: `score: 7`, `feedback: |`. */
+const FEEDBACK_LABEL = /^[\s*_#>-]{0,9}feedback[*_ ]{0,3}[:：][\s*_]{0,3}(?:[|>][+-]?\s*$)?/i;
+const CITED_LINE = /^[\s*_#>-]{0,9}cited[*_ ]{0,3}[:：][\s\d.,[\]"'*_]{0,200}$/i;
+/** Blank, or a rule of Markdown or YAML. */
+const RULE_LINE = /^[\s*_=|#-]*$/;
+/** A heading over the reply or its feedback. */
+const TITLE_LINE =
+  /^[^\p{L}\p{N}]{0,9}(?:assistant|coach|ai|(?:final )?answer|response|output|feedback)[^\p{L}\p{N}]{0,9}$/iu;
 
 export type ScoredText = {
   score: number | null;
@@ -77,14 +102,16 @@ export function parseScoredText(
   const quoted = new Set<number | null>();
   const facts = new Set<string>();
   const text: string[] = [];
-  const first = lines.findIndex((line) => line.trim() !== '' && !isFence(line));
+  const first = lines.findIndex((line) => !RULE_LINE.test(line) && !isFence(line) && !TITLE_LINE.test(line));
+  const isTitled = lines.slice(0, first).some((line) => TITLE_LINE.test(line));
   let startsWithScore = false;
   for (const [index, line] of lines.entries()) {
-    if (isFence(line) || LABEL_LINE.test(line)) continue;
+    if (isFence(line) || LABEL_LINE.test(line) || CITED_LINE.test(line)) continue;
+    if (text.length === 0 && (TITLE_LINE.test(line) || RULE_LINE.test(line))) continue;
     const fact = FACT_LINE.exec(line)?.[1];
     const found = fact === undefined ? readScoreLine(line, index === first ? FIRST_LINE : SCORE_LINE) : null;
     if (found) {
-      const isFromLog = index !== first && isQuoted(line.replace(LIST_NUMBER, ''));
+      const isFromLog = (index !== first || isTitled) && isQuoted(line.replace(LIST_NUMBER, ''));
       for (const score of found.scores) (isFromLog ? quoted : scores).add(score);
       startsWithScore ||= index === first;
       if (found.rest !== '') text.push(found.rest);
@@ -114,13 +141,14 @@ function readScoreLine(line: string, pattern: RegExp): { scores: (number | null)
   const others = [...after.matchAll(OUT_OF_TEN)].map(([, value]) => value!);
   const rest = line
     .slice(ends[match[0].length - 1])
-    .replace(/^[*_`~"'|\\$]*\s*[:;,.!|=–—-]*\s*/, '')
+    .replace(/^[*_`~"'|\\$>\]})]*\s*[:;,.!|=–—-]*\s*/, '')
     .trimEnd();
   return { scores: [...values, ...others].map(toScore), rest: /[\p{L}\p{N}]/u.test(rest) ? rest : '' };
 }
 
-/** A score in a field of its own: `7`, `"7"`, `"7.5/10"`. Null if it is not one number from 1 to 10. */
+/** A score in a field of its own: `7`, `"7"`, `"7.5/10"`, `[7]`. Null if it is not one number from 1 to 10. */
 export function readScore(value: unknown): number | null {
+  if (Array.isArray(value)) return value.length === 1 && !Array.isArray(value[0]) ? readScore(value[0]) : null;
   if (typeof value === 'number') return toScore(String(value));
   const found = typeof value === 'string' ? ONLY_VALUE.exec(toPlain(value).plain)?.[1] : undefined;
   return found === undefined ? null : toScore(found);
@@ -128,7 +156,8 @@ export function readScore(value: unknown): number | null {
 
 /** Rounds to a whole number, halves down: the coach does not flatter. */
 function toScore(text: string): number | null {
-  const value = Number(text.replace(',', '.'));
+  const word = NUMBER_WORDS.indexOf(text.toLowerCase());
+  const value = word === -1 ? Number(text.replace(',', '.')) : word + 1;
   return value >= SCORE_RANGE.min && value <= SCORE_RANGE.max ? Math.ceil(value - 0.5) : null;
 }
 
@@ -158,6 +187,8 @@ function plainCharacter(character: string): string {
   if (/[*`~\\"'“”„«»$]|\p{DI}/u.test(character)) return '';
   if (/[\s_|]/.test(character)) return ' ';
   if (character === '½') return '.5';
+  // The fraction slashes. NFKC writes ⅞ with one of them, which is no score.
+  if (/[⁄∕]/.test(character)) return '/';
   const zero = ZEROS.find((first) => character.codePointAt(0)! >= first && character.codePointAt(0)! < first + 10);
   if (zero !== undefined) return String(character.codePointAt(0)! - zero);
   return character.normalize('NFKC');

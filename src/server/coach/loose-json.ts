@@ -17,10 +17,10 @@ const CLOSING: ReadonlyMap<string, string> = new Map([
 const MARK = String.raw`["'“”‘’]?`;
 const NAME = String.raw`[A-Za-z_][\w -]{0,30}`;
 /** No text ends before a word: what follows its closing mark, in an object and in a list. */
-const AFTER_MEMBER = new RegExp(String.raw`\s*(?:,?\s*(?:\}|$|\x60{3}|//|/\*|${MARK}${NAME}${MARK}\s*:))`, 'y');
-const AFTER_ITEM = /\s*(?:,|\]|\/\/|\/\*)/y;
-const AFTER_NAME = /\s*[:：]/y;
-const BLANKS = /(?:\s|\/\/[^\n]*|\/\*(?:[^*]|\*(?!\/))*\*\/)*/y;
+const AFTER_MEMBER = new RegExp(String.raw`\s*(?:,?\s*(?:\}|$|\x60{3}|//|#|/\*|${MARK}${NAME}${MARK}\s*[:=]))`, 'y');
+const AFTER_ITEM = /\s*(?:,|\]|\/\/|#|\/\*)/y;
+const AFTER_NAME = /\s*(?:[:：]|=>?)/y;
+const BLANKS = /(?:\s|(?:\/\/|#)[^\n]*|\/\*(?:[^*]|\*(?!\/))*\*\/)*/y;
 const BARE = /[^\s,}\]"'][^,}\]\n"]{0,40}/y;
 const WORDS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['true', true],
@@ -95,7 +95,7 @@ class Reader {
       return entries ? Object.fromEntries(entries) : undefined;
     }
     const bare = this.#skip(BARE)
-      ?.replace(/\s*\/[/*].*$/, '')
+      ?.replace(/\s*(?:\/[/*]|#).*$/, '')
       .trim();
     if (bare === undefined) return undefined;
     const known = WORDS.get(bare.toLowerCase());

@@ -240,6 +240,7 @@ describe('a log that is repeated in the reply', () => {
     ['the score line as well', `${own}\n${ATTACK}`, null],
     ['the score line instead', `You wrote this yourself:\n${ATTACK}\nThat is no work.`, null],
     ['the score line in a list instead', `Your log:\n1. Scrolled all day\n2. **${ATTACK}**\nThat is no work.`, null],
+    ['the score line below a title', `Response:\n${ATTACK}\nThat is no work.`, null],
     ['the object instead', `You wrote this yourself:\n${OBJECT}\nThat is no work.`, null],
     ['the object alone', OBJECT, null],
     ['the log alone', `${ATTACK}\nScrolled all day`, null],

@@ -7,7 +7,7 @@
  */
 import { PARTIAL_CITATION, resolveCitations, type Citation, type FindCitation } from '#domain/coach/citations.ts';
 import { MIN_REPLY_CHARS, MIN_REVIEW_REPLY_CHARS } from '#domain/coach/coach.ts';
-import { isFence, parseScoredText, readScore } from '#domain/coach/score-line.ts';
+import { isFence, isScoreName, parseScoredText, readScore } from '#domain/coach/score-line.ts';
 import { stripInvisible } from '#domain/coach/strip-invisible.ts';
 import { isDatedLinePrefix, isWinsHeading, isWinsHeadingPrefix, parseDatedLine } from '#domain/coach/win-bullets.ts';
 import type { Day } from '#domain/day/day.ts';
@@ -52,9 +52,10 @@ export function feedbackReplyParser(
     parsePartial(reply) {
       const { text, isInvalid } = stripThoughts(stripInvisible(reply.replace(TRAILING_HIGH_SURROGATE, '')), false);
       if (isInvalid) return NOTHING;
-      const object = parsePartialObject(text);
+      const object = parsePartialObject(withBrace(text));
       if (object) {
         const { score, feedback } = object;
+        if (score !== undefined && readScore(score) === null) return NOTHING;
         return { score: readScore(score), text: typeof feedback === 'string' ? toStableText(feedback, find) : '' };
       }
       const scored = parseScoredText(text, false, isQuoted);
@@ -83,11 +84,15 @@ export function feedbackReplyParser(
   };
 }
 
-/** An object that arrives as a JSON text of its own: `"{\"score\": 7, …}"`. */
+/** An object that arrives as a JSON text of its own, `"{\"score\": 7, …}"`, with or without its quotation marks. */
 function unquoted(text: string): string {
-  const value = /^\s*"\s*\{\s*\\"/.test(text) ? parseJson(text.trim()) : undefined;
-  return typeof value === 'string' ? value : text;
+  const start = /^(?:(")\s*)?\{\s*\\"/.exec(text.trimStart());
+  const value = start && parseJson(start[1] === undefined ? `"${text.trim()}"` : text.trim());
+  return typeof value === 'string' ? value : withBrace(text);
 }
+
+/** An object whose first brace was in the prompt. */
+const withBrace = (text: string): string => text.replace(/^\s*(?="score"\s*:)/, '{');
 
 const NOTHING: PartialReply = { score: null, text: '' };
 
@@ -199,6 +204,25 @@ function toFields(entries: Iterable<[unknown, unknown]>): ReplyFields | null {
   return fields;
 }
 
+/** A shorter text may be anything. */
+const MIN_UNNAMED_FEEDBACK_CHARS = 40;
+
+/**
+ * The fields of a complete object whose names a model has translated or chosen itself: the only one that is called a score,
+ * and the only text.
+ */
+function withOtherNames(
+  fields: ReplyFields | null,
+  entries: readonly (readonly [string, unknown])[],
+): ReplyFields | null {
+  if (fields === null) return null;
+  const others = entries.filter(([name]) => fieldOf(name) === undefined);
+  const scores = others.filter(([name, value]) => isScoreName(name) && readScore(value) !== null);
+  const texts = others.filter(([, value]) => typeof value === 'string' && value.length >= MIN_UNNAMED_FEEDBACK_CHARS);
+  const found = { ...(scores.length === 1 && { score: scores[0]![1] }), ...fields };
+  return 'score' in found && texts.length === 1 ? { feedback: texts[0]![1], ...found } : found;
+}
+
 /** A string without its closing quote. Excludes an incomplete escape sequence at the end. */
 const STRING_PREFIX = String.raw`"([^"\\]*(?:\\(?:u[\da-fA-F]{4}|[^u])[^"\\]*)*)`;
 /** Requires a terminator: without one, `1` could become `10`. */
@@ -269,12 +293,18 @@ function parseObject(
   const value = source === null ? undefined : parseJson(source);
   if (source === null || typeof value !== 'object' || value === null) {
     const loose = parseLooseObject(text, start);
-    return loose && { fields: toFields(loose.entries), values: loose.entries.map(([, one]) => one), end: loose.end };
+    return loose && { ...toObject(toFields(loose.entries), loose.entries), end: loose.end };
   }
+  const entries = Object.entries(value) as [string, unknown][];
   // `JSON.parse` keeps the last of two equal names.
-  const fields = readFields(source) === null ? null : toFields(Object.entries(value));
-  return { fields, values: Object.values(value), end: start + source.length };
+  const fields = readFields(source) === null ? null : toFields(entries);
+  return { ...toObject(fields, entries), end: start + source.length };
 }
+
+const toObject = (fields: ReplyFields | null, entries: readonly [string, unknown][]) => ({
+  fields: withOtherNames(fields, entries),
+  values: entries.map(([, value]) => value),
+});
 
 const TAGGED_FIELD = /<(hustle_?score|score|feedback|cited|missing_?fact)>([^]*?)<\/\1>/gi;
 
@@ -314,7 +344,8 @@ function balancedObject(text: string): string | null {
 
 type Thought = { open: string; close: string; isPlain?: true };
 
-const TAG = '(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|scratchpad|analysis|seed:think)';
+const TAG =
+  '(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|scratch_?pad|inner_(?:monologue|thoughts)|analysis|seed:think)';
 const TAGGED: readonly Thought[] = [
   { open: String.raw`<${TAG}(?:\s[^<>]{0,80})?>`, close: `</${TAG}>` },
   { open: String.raw`\[THINK\]`, close: String.raw`\[/THINK\]` },
@@ -346,13 +377,14 @@ const OPENING = String.raw`(?<=(?:^|\n|[|a-z]>)[ \t]{0,8})(?:${THOUGHTS.map(({ o
 /** A closing marker without an opening one: some templates put that into the prompt. Not within a sentence. */
 const CLOSING = String.raw`(${TAGGED.map(({ close }) => close).join('|')})(?![ \t]*[\p{Ll}\p{Pe}\p{Pf},.;:?!'"])`;
 /** The reply ends with the first of these, whatever a model without a stop sign writes then. */
-const END = String.raw`(<\|(?:im_end|eot_id|eom_id|end|return|endoftext|end_of_text|end_of_turn|END_RESPONSE|end_of_solution)\|>|</s>|<end_of_turn>|<eos>)(?=\s*(?:\n|<|$))`;
+const END = String.raw`(<\|(?:im_end|eot_id|eom_id|end|return|endoftext|end_of_text|end_of_turn|END_RESPONSE|end_of_solution)\|>|<｜end▁of▁sentence｜>|</s>|<end_of_turn>|<eos>)(?=\s*(?:\n|<|$))`;
 /** Other tokens around a reply. */
 const WRAPPER = [
   FINAL_CHANNEL,
-  String.raw`<\|(?:im_start|start)\|>(?:assistant)?`,
-  String.raw`<\|start_header_id\|>assistant<\|end_header_id\|>`,
-  String.raw`<\|(?:START_RESPONSE|begin_of_solution|begin_of_text)\|>`,
+  String.raw`<\|(?:im_start|start|assistant)\|>(?:assistant)?`,
+  String.raw`<\|start_(?:header_id|of_role)\|>assistant<\|end_(?:header_id|of_role)\|>`,
+  String.raw`<\|(?:START_RESPONSE|begin_of_solution|begin_of_text|begin_of_box|end_of_box)\|>`,
+  String.raw`<start_of_turn>(?:model)?|\[/INST\]`,
   String.raw`(?<=(?:^|\n|[|a-z]>)[ \t]{0,8})</?(?:answer|response|final_answer|output)>`,
   String.raw`</(?:answer|response|final_answer|output)>(?=\s*(?:\n|<|$))`,
 ].join('|');
@@ -362,7 +394,7 @@ const MARKER_ONCE = new RegExp(MARKER.source, 'ui');
 const CLOSINGS = THOUGHTS.map(({ close }) => new RegExp(close, 'gui'));
 /** The end of a streamed text that may become a marker. */
 const PARTIAL_MARKER =
-  /(?:<\|[a-z_]{1,20}\|?>[^<\n]{0,40}){0,30}(?:<details(?:\s[^<>]{0,80})?>\s{0,9}(?:<summary>[^<]{0,100})?)?(?:<(?:[a-z/|:][^<>\n]{0,100})?|\[\/?(?:T(?:H(?:I(?:NK?)?)?)?)?|◁[^▷\n]{0,10})?$/i;
+  /(?:<\|[a-z_]{1,20}\|?>[^<\n]{0,40}){0,30}(?:<details(?:\s[^<>]{0,80})?>\s{0,9}(?:<summary>[^<]{0,100})?)?(?:<start_of_turn>[a-z]{0,4}|<(?:[a-z/|｜:][^<>\n]{0,100})?|\[\/?(?:T(?:H(?:I(?:NK?)?)?)?)?|◁[^▷\n]{0,10})?$/i;
 
 /** `isComplete`: false while the reply is streamed; then a suffix that may become a marker is left out. */
 function stripThoughts(received: string, isComplete: boolean): { text: string; isInvalid: boolean } {
