@@ -78,6 +78,14 @@ test.describe('on a phone', () => {
     await expect(proxy.getByRole('button', { name: 'Dismiss' })).toBeInViewport({ ratio: 1 });
   });
 
+  test('a short toast has its button beside the text', async ({ page, signUp }) => {
+    await signUp(page, { isCloser: true, path: '/wins' });
+    for (const name of ['Collect my wins', 'Link', 'Make a link']) await page.getByRole('button', { name }).tap();
+    await page.getByRole('button', { name: /^End the link/ }).tap();
+    const toastBox = (await page.getByRole('status').getByText('The link has ended.').boundingBox())!;
+    expect((await dismiss(page).boundingBox())!.y).toBeLessThan(toastBox.y + toastBox.height);
+  });
+
   test('a toast with an action covers neither the bar of the day nor the first line', async ({ page, signUp }) => {
     await signUp(page, { logs: { [today()]: log('a whole day of work') } });
     await expect(items(page)).toHaveText(['a whole day of work']);
