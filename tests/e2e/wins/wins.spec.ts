@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
 import { addDays, type Day } from '#domain/day/day.ts';
+import { MESSAGES } from '#domain/messages.ts';
 import { log, today } from '../support/journal.ts';
 import { test } from '../support/coach.ts';
 import { expect, expectNoHorizontalScroll, inBothThemes } from '../support/test.ts';
@@ -246,7 +247,7 @@ test('a link shows the document to anybody until it is ended in Settings', async
   await page.goto('/settings');
   await openSections(page, 'Links');
   await page.getByRole('button', { name: /^End the link to Wins/ }).click();
-  await expect(page.getByText('No links.')).toBeVisible();
+  await expect(page.getByText('No links.')).toBeFocused();
   const ended = await reader.request.get(url);
   expect(ended.status()).toBe(404);
   await guest.close();
@@ -273,6 +274,29 @@ test('a kept review is shown by a link, which "Renew" replaces', async ({ page, 
   expect((await request.get(first)).status()).toBe(404);
   expect((await request.get(second)).status()).toBe(200);
   await expect(page.getByRole('list', { name: 'Links that work' }).getByRole('listitem')).toHaveCount(1);
+});
+
+test.describe('with a server that fails', () => {
+  test.use({ expectedErrors: /status of 502/ });
+
+  test('an address stays if "Renew" fails, and goes with its link', async ({ page, signUp }) => {
+    await signUp(page, { isCloser: true, logs: LOGS(), path: '/wins' });
+    await collect(page);
+    await page.getByRole('button', { name: 'Link' }).click();
+    await page.getByRole('button', { name: 'Make a link' }).click();
+    const address = page.getByRole('textbox', { name: 'The link' });
+    await expect(address).toBeFocused();
+    const url = await address.inputValue();
+
+    await page.route('**/functions/v1/create-link', (route) => route.fulfill({ status: 502, body: '<p>Bad gateway' }));
+    await page.getByRole('button', { name: /^Renew the link to Wins/ }).click();
+    await expect(page.getByRole('dialog').getByText(MESSAGES.unexpected)).toBeVisible();
+    await expect(address).toHaveValue(url);
+
+    await page.getByRole('button', { name: /^End the link to Wins/ }).click();
+    await expect(address).toHaveCount(0);
+    await expect(page.getByRole('button', { name: 'Make a link' })).toBeFocused();
+  });
 });
 
 test('a Dabbler sees the offer, and what was written as a Closer', async ({ page, signUp }) => {

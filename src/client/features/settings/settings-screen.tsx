@@ -2,6 +2,7 @@
 import { useState, type ReactNode } from 'react';
 import type { Day } from '#domain/day/day.ts';
 import { WEEK_STARTS } from '#domain/day/month.ts';
+import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
 import { useSession, useUser } from '#client/lib/session/session.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useTitle } from '#client/lib/navigation.ts';
@@ -127,6 +128,7 @@ function WeekCard() {
 /** The Links card: the read-only links that still work, each with a button that ends it. */
 function LinksCard() {
   const data = useData();
+  const { fallbackRef, areaProps } = useFocusRestore();
   const { id: userId } = useUser();
   const links = useQuery({
     queryKey: linksKey(userId),
@@ -139,16 +141,16 @@ function LinksCard() {
       title="Links"
       summary={links.data && (links.data.length === 0 ? 'None' : pluralize(links.data.length, 'link'))}
     >
-      <Stack>
+      <Stack {...areaProps}>
         {links.data ? (
-          links.data.length === 0 ? (
-            <Quiet>No links. A link shows a document or a review to anyone who has it.</Quiet>
-          ) : (
-            <>
-              <Quiet>Anyone with a link can read what it shows until it ends. Views are not counted.</Quiet>
-              <LinkRows links={links.data} label="Links" />
-            </>
-          )
+          <>
+            <Quiet ref={fallbackRef} tabIndex={-1}>
+              {links.data.length === 0
+                ? 'No links. A link shows a document or a review to anyone who has it.'
+                : 'Anyone with a link can read what it shows until it ends. Views are not counted.'}
+            </Quiet>
+            {links.data.length > 0 && <LinkRows links={links.data} label="Links" />}
+          </>
         ) : links.isError ? (
           <LoadError request={links}>Couldn't load your links.</LoadError>
         ) : (

@@ -80,19 +80,21 @@ type LinkRowsProps = {
   label: string;
   /** Makes a new address in place of a link. */
   onRenew?: (id: string) => void;
+  onEnd?: (link: OwnLink) => void;
 };
 
-export function LinkRows({ links, label, onRenew }: LinkRowsProps) {
+export function LinkRows({ links, label, onRenew, onEnd }: LinkRowsProps) {
   const data = useData();
   const { id: userId } = useUser();
   const queries = useQueryClient();
   const toast = useToast();
   const [ending, setEnding] = useState<string | null>(null);
 
-  const end = async ({ id }: OwnLink): Promise<void> => {
-    setEnding(id);
+  const end = async (link: OwnLink): Promise<void> => {
+    setEnding(link.id);
     try {
-      await endLink(data, userId, id);
+      await endLink(data, userId, link.id);
+      onEnd?.(link);
       toast({ kind: 'success', text: 'The link has ended.' });
     } catch {
       toast({ kind: 'error', text: "Couldn't end the link. It still works. Please try again." });

@@ -1,9 +1,10 @@
 /** Makes a read-only link to a document or a review, and lists those that it has (docs/specification/wins.md 2). */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
-import { LINK_DAYS, type LinkDays } from '#domain/documents/document-links.ts';
+import { useEffect, useRef, useState, type Ref } from 'react';
+import { LINK_DAYS, type LinkAnswer, type LinkDays } from '#domain/documents/document-links.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
+import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
@@ -20,7 +21,8 @@ export function ShareDialog({ target, onClose }: { target: LinkTarget; onClose: 
   const queries = useQueryClient();
   const [days, setDays] = useState<LinkDays>(30);
   const [state, setState] = useState<{ busy: boolean; problem: string | null }>({ busy: false, problem: null });
-  const [url, setUrl] = useState<string | null>(null);
+  const [made, setMade] = useState<LinkAnswer | null>(null);
+  const { fallbackRef, areaProps } = useFocusRestore();
   const links = useQuery({
     queryKey: linksKey(userId),
     queryFn: ({ signal }) => listLinks(data, userId, signal),
@@ -36,18 +38,19 @@ export function ShareDialog({ target, onClose }: { target: LinkTarget; onClose: 
     setState({ busy: true, problem: null });
     const answer = await createLink(supabase, { ...target, days, ...(replaces !== undefined && { replaces }) });
     setState({ busy: false, problem: 'error' in answer ? answer.error : null });
-    if ('url' in answer) setUrl(answer.url);
+    if ('url' in answer) setMade(answer);
     await queries.invalidateQueries({ queryKey: linksKey(userId) });
   };
 
   return (
     <Dialog title="Read-only link" onClose={onClose}>
-      <Stack stretch>
+      <Stack stretch {...areaProps}>
         <Quiet>
-          Anyone with the link can read this {target.documentId === undefined ? 'review' : 'document'} as it is at that
-          moment, and nothing else of yours. Your name is only on it if you wrote it there.
+          Anyone with the link can read this{' '}
+          {target.documentId === undefined ? 'review' : 'document, with the name that stands on it,'} as it is at that
+          moment, and nothing else of yours.
         </Quiet>
-        {url === null ? (
+        {made === null ? (
           <>
             <Choices
               legend="Ends after"
@@ -57,18 +60,29 @@ export function ShareDialog({ target, onClose }: { target: LinkTarget; onClose: 
               chosen={String(days)}
               onChoose={(value) => setDays(LINK_DAYS.find((each) => String(each) === value)!)}
             />
-            {state.problem !== null && <Notice kind="error">{state.problem}</Notice>}
             <Buttons>
-              <Button tone="primary" busy={state.busy} busyLabel="Making..." onClick={() => void create()}>
+              <Button
+                ref={fallbackRef}
+                tone="primary"
+                busy={state.busy}
+                busyLabel="Making..."
+                onClick={() => void create()}
+              >
                 Make a link
               </Button>
             </Buttons>
           </>
         ) : (
-          <NewAddress url={url} />
+          <NewAddress key={made.url} url={made.url} copyRef={fallbackRef} />
         )}
+        {state.problem !== null && <Notice kind="error">{state.problem}</Notice>}
         {ofTarget && ofTarget.length > 0 && (
-          <LinkRows links={ofTarget} label="Links that work" onRenew={(id) => void create(id)} />
+          <LinkRows
+            links={ofTarget}
+            label="Links that work"
+            onRenew={(id) => void create(id)}
+            onEnd={({ expires_at: at }) => Date.parse(at) === Date.parse(made?.expiresAt ?? '') && setMade(null)}
+          />
         )}
       </Stack>
     </Dialog>
@@ -76,8 +90,9 @@ export function ShareDialog({ target, onClose }: { target: LinkTarget; onClose: 
 }
 
 /** The address, which is shown this one time. */
-function NewAddress({ url }: { url: string }) {
+function NewAddress({ url, copyRef }: { url: string; copyRef: Ref<HTMLButtonElement> }) {
   const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
   const [isCopied, setIsCopied] = useState(false);
   const copy = async (): Promise<void> => {
     try {
@@ -98,11 +113,10 @@ function NewAddress({ url }: { url: string }) {
         className={styles.address}
         readOnly
         value={url}
-        data-autofocus
         onFocus={({ currentTarget }) => currentTarget.select()}
       />
       <Buttons>
-        <Button tone="primary" onClick={() => void copy()}>
+        <Button ref={copyRef} tone="primary" onClick={() => void copy()}>
           {isCopied ? 'Copied' : 'Copy link'}
         </Button>
       </Buttons>
