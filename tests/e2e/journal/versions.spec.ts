@@ -228,3 +228,28 @@ test.describe('without answers at first', () => {
     await expectNoHorizontalScroll(page);
   });
 });
+
+test.describe('with a connection that loses requests', () => {
+  test.use({ expectedErrors: /net::ERR_FAILED|status of 502/ });
+
+  test('dates, versions and deleted days are read once more', async ({ page, signUp, request }) => {
+    const seen = new Set<string>();
+    await page.route(/\/(entry_dates|entry_versions|deleted_days)\?/, (route) => {
+      const { pathname } = new URL(route.request().url());
+      if (seen.has(pathname)) return route.fallback();
+      seen.add(pathname);
+      return pathname.endsWith('versions') ? route.fulfill({ status: 502, body: 'Bad gateway' }) : route.abort();
+    });
+    await signUp(page, { logs: { [daysAgo(1)]: LONG, [daysAgo(2)]: LONG } });
+    const session = await sessionOf(page);
+    await storeLog(request, session, daysAgo(1), log('rested'));
+    await page.keyboard.press('Alt+c');
+    const calendar = page.getByRole('dialog', { name: 'Select Date' });
+    await calendar.getByRole('button', { name: `${labelOf(daysAgo(1))}, has entry` }).click();
+    await openFromMenu(page, 'Earlier versions…');
+    await expect(dialog(page).getByRole('button', { name: 'Bring back this version' })).toBeVisible();
+    await page.keyboard.press('Escape');
+    await openFromMenu(page, 'Deleted days…');
+    await expect(dialog(page, 'Deleted days').getByText('No deleted days.')).toBeVisible();
+  });
+});

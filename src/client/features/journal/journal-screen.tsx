@@ -172,11 +172,14 @@ function useOpenDay(today: Day, premium: boolean | null): OpenDay {
   const requested = useSearchParam('date');
   const navigate = useNavigate();
   const dates = useEntryDates();
+  // After a failure the journal opens without the dates, while they are read once more.
+  const hasFailed = dates.failureCount > 0;
+  const isReading = dates.isFetching && !hasFailed;
   const { savers } = useJournal();
   // Set once: neither midnight nor the first save of a day may change the day while the user writes.
   const [initial, setInitial] = useState<Day | null>(null);
   const decided =
-    initial ?? findInitialDay(today, premium, dates.isFetched ? (dates.data ?? []) : null, !dates.isFetching);
+    initial ?? findInitialDay(today, premium, dates.isFetched || hasFailed ? (dates.data ?? []) : null, !isReading);
   if (initial !== decided) setInitial(decided);
   // The shortcut "Yesterday" of the installed app has a fixed URL.
   const day = requested === 'yesterday' ? addDays(today, -1) : requested;
@@ -186,7 +189,7 @@ function useOpenDay(today: Day, premium: boolean | null): OpenDay {
     isDay(day) && (day === opened || savers.getUnsaved(day) !== null || dates.data?.includes(day) === true);
   const canOpen = isDay(day) && canOpenDay(day, today, hasLog);
   // Before the server has answered, a later day may have a log.
-  const date = !isDay(day) ? decided : canOpen ? day : dates.isFetching ? null : today;
+  const date = !isDay(day) ? decided : canOpen ? day : isReading ? null : today;
   if (opened !== date) setOpened(date);
   useEffect(() => {
     // Replace an invalid or future date in the URL, so that a bookmark or a shared link names the shown day.

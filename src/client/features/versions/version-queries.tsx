@@ -13,12 +13,12 @@ export type ListedVersion = Pick<EntryVersion, 'id' | 'written_at' | 'kept_at' |
 export type ListedDay = Omit<DeletedDay, 'user_id'>;
 
 /** Send the request even if the browser reports to be offline, so that a failed load shows an error. */
-const ONCE = { networkMode: 'always', retry: false, refetchOnWindowFocus: false } as const;
+const ALWAYS = { networkMode: 'always', refetchOnWindowFocus: false } as const;
 
 /** A day's versions, newest first. */
 export const versionsQuery = (data: DataClient, userId: string, date: Day) =>
   queryOptions({
-    ...ONCE,
+    ...ALWAYS,
     queryKey: ['entry-versions', date],
     // A save may have kept another version since the dialog was last open.
     staleTime: 0,
@@ -47,7 +47,7 @@ export async function readVersion(data: DataClient, userId: string, id: string):
 
 export const versionQuery = (data: DataClient, userId: string, id: string) =>
   queryOptions({
-    ...ONCE,
+    ...ALWAYS,
     queryKey: ['entry-version', id],
     // A version's text never changes. A move to another day changes only the date header, which `readVersion` removes.
     staleTime: Infinity,
@@ -57,7 +57,7 @@ export const versionQuery = (data: DataClient, userId: string, id: string) =>
 /** Newest deletion first. */
 export const deletedDaysQuery = (data: DataClient, userId: string) =>
   queryOptions({
-    ...ONCE,
+    ...ALWAYS,
     queryKey: ['deleted-days'],
     staleTime: 0,
     queryFn: async ({ signal }): Promise<ListedDay[]> => {

@@ -46,7 +46,6 @@ function YearPage({ year, today }: { year: string; today: Day }) {
       if (!answer.success) throw new Error('the year could not be read');
       return answer as unknown as YearAnswer;
     },
-    retry: false,
     staleTime: 0,
     networkMode: 'always',
   });

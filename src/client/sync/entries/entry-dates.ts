@@ -28,8 +28,6 @@ const datesQuery = (data: DataClient, userId: string, copies: LocalCopies | null
       return dates;
     },
     networkMode: 'always',
-    // The journal opens without the dates (docs/specification/messages.md 5), so don't delay it by a retry.
-    retry: false,
   });
 
 /** `data` is undefined until the dates are loaded: the calendar then shows no dots, even for days with a log. */

@@ -149,7 +149,6 @@ export function usePastImports() {
     // Also offline, so that a failure shows and is tried again once the browser is online.
     networkMode: 'always',
     refetchOnReconnect: true,
-    retry: false,
     queryFn: async ({ signal }): Promise<PastImport[]> => {
       const answer = await callFunction('list-imports', {}, signal);
       if (!answer.success) throw new Error(answer.error);
