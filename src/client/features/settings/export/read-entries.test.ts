@@ -35,22 +35,52 @@ test('fails if a single day is too long', async () => {
   expect(requests).toEqual([1]);
 });
 
-test.each([new TypeError('Failed to fetch'), Response.json({ code: 'busy', message: 'busy' }, { status: 503 })])(
-  'repeats a read after %s',
-  async (failure) => {
-    vi.useFakeTimers();
-    let requests = 0;
-    const answer: typeof fetch = async () => {
-      requests += 1;
-      if (requests > 2) return Response.json([{ date: FIRST, content: '<p>x</p>' }]);
-      if (failure instanceof Error) throw failure;
-      return failure.clone();
-    };
-    const data = createDataClient({ apiUrl: 'http://localhost', withSession: () => answer });
-    const reading = createEntryReader(data, 'ana').days([FIRST], never);
-    await vi.advanceTimersByTimeAsync(3_000);
-    vi.useRealTimers();
-    expect(await reading).toHaveLength(1);
-    expect(requests).toBe(3);
-  },
-);
+/** Breaks off after its first bytes. */
+const cutBody = (): Response =>
+  new Response(
+    new ReadableStream({
+      start: (controller) => controller.enqueue(new TextEncoder().encode('[{"date":')),
+      pull: (controller) => controller.error(new TypeError('network error')),
+    }),
+  );
+
+test.each<[string, () => Response]>([
+  [
+    'no answer',
+    () => {
+      throw new TypeError('Failed to fetch');
+    },
+  ],
+  ['a busy server', () => Response.json({ code: 'busy', message: 'busy' }, { status: 503 })],
+  ['a body that breaks off', cutBody],
+  ['cut JSON', () => new Response('[{"date":')],
+  ['the page of a proxy without its server', () => new Response('<h1>Bad gateway</h1>', { status: 502 })],
+])('repeats a read after %s', async (_what, fail) => {
+  vi.useFakeTimers();
+  let requests = 0;
+  const answer: typeof fetch = async () => {
+    requests += 1;
+    return requests > 2 ? Response.json([{ date: FIRST, content: '<p>x</p>' }]) : fail();
+  };
+  const data = createDataClient({ apiUrl: 'http://localhost', withSession: () => answer });
+  const reading = createEntryReader(data, 'ana').days([FIRST], never);
+  reading.catch(() => undefined);
+  await vi.advanceTimersByTimeAsync(3_000);
+  vi.useRealTimers();
+  expect(await reading).toHaveLength(1);
+  expect(requests).toBe(3);
+});
+
+test.each([
+  ['an error of the API', 400, { code: 'PGRST100', message: 'no' }],
+  ['an ended session', 401, { message: 'User not authenticated' }],
+])('does not repeat a read after %s', async (_what, status, body) => {
+  let requests = 0;
+  const answer: typeof fetch = async () => {
+    requests += 1;
+    return Response.json(body, { status });
+  };
+  const data = createDataClient({ apiUrl: 'http://localhost', withSession: () => answer });
+  await expect(createEntryReader(data, 'ana').days([FIRST], never)).rejects.toThrow(EntryReadError);
+  expect(requests).toBe(1);
+});

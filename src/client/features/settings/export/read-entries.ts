@@ -1,7 +1,7 @@
 /** Reads all logs of the signed-in user in pages, first the dates, then the logs, and writes them into one file. */
 import type { Day } from '#domain/day/day.ts';
 import type { Entry } from '#domain/log/entry.ts';
-import { ANSWER_TOO_LONG, type DataClient } from '#client/lib/api/data-client.ts';
+import { ANSWER_TOO_LONG, type Answer, type DataClient } from '#client/lib/api/data-client.ts';
 import type { FormatWriter } from '#domain/export/exported-entry.ts';
 
 /** Dates are small. If the server returns fewer rows than requested, the next request continues after the last row. */
@@ -22,17 +22,15 @@ const REQUEST_TIMEOUT_MS = 45_000;
 const withTimeout = (signal: AbortSignal): AbortSignal =>
   AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]);
 
-/** The first wait before a read is repeated that the server did not answer, or was too busy for. Doubles twice. */
+/** The first wait before a read is repeated. Doubles twice. */
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 4_000;
 
-async function repeatUnanswered<Answer extends { status: number }>(
-  query: PromiseLike<Answer>,
-  signal: AbortSignal,
-): Promise<Answer> {
+/** Repeats a read without a whole answer of the API, which has no code, and one for which the server was too busy. */
+async function repeatUnanswered<Data>(query: PromiseLike<Answer<Data>>, signal: AbortSignal): Promise<Answer<Data>> {
   for (let wait = RETRY_MS; ; wait *= 2) {
     const answer = await query;
-    const isUnanswered = answer.status === 0 || answer.status === 503;
+    const isUnanswered = answer.status === 503 || (answer.error?.code === '' && answer.status !== 401);
     if (!isUnanswered || signal.aborted || wait > MAX_RETRY_MS) return answer;
     await new Promise((resolve) => setTimeout(resolve, wait));
   }
