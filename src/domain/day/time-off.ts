@@ -44,8 +44,8 @@ export const timeOffBetween = (ranges: readonly TimeOff[], from: Day, to: Day): 
 export type Workdays = { accounted: number; workdays: number };
 
 /**
- * `from` and `to` are inclusive. Days after `today` and days before the first log don't count: nobody misses a day before
- * they begin.
+ * `from` and `to` are inclusive. Days after `today`, today without a log and days before the first log don't count: nobody
+ * misses a day before they begin, or while it lasts.
  */
 export function countWorkdays(
   from: Day,
@@ -61,8 +61,9 @@ export function countWorkdays(
   let accounted = 0;
   for (let date = first > from ? first : from; date <= last; date = addDays(date, 1)) {
     if (!isWorkday(timeOff, weekdays, date)) continue;
-    workdays += 1;
-    if (logged.has(date)) accounted += 1;
+    const isLogged = logged.has(date);
+    if (isLogged) accounted += 1;
+    if (isLogged || date !== today) workdays += 1;
   }
   return { accounted, workdays };
 }

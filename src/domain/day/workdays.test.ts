@@ -28,11 +28,18 @@ test('ignores days off, with or without a log', () => {
 
 test('counts the weekdays that the user works on', () => {
   const options = { timeOff: [], workdays: [0, 6] };
-  expect(countIn(monday, sunday, sunday, logged(0, 5), options)).toEqual({ accounted: 1, workdays: 2 });
+  expect(countIn(monday, sunday, addDays(sunday, 1), logged(0, 5), options)).toEqual({ accounted: 1, workdays: 2 });
 });
 
 test('ignores days after today', () => {
-  expect(countWorkdays(monday, sunday, addDays(monday, 1), logged(0))).toEqual({ accounted: 1, workdays: 2 });
+  expect(countWorkdays(monday, sunday, addDays(monday, 2), logged(0))).toEqual({ accounted: 1, workdays: 2 });
+});
+
+test('counts today once it has a log, because it is not missed while it lasts', () => {
+  const tuesday = addDays(monday, 1);
+  expect(countWorkdays(monday, tuesday, tuesday, logged(0))).toEqual({ accounted: 1, workdays: 1 });
+  expect(countWorkdays(monday, tuesday, tuesday, logged(0, 1))).toEqual({ accounted: 2, workdays: 2 });
+  expect(countWorkdays(monday, tuesday, addDays(tuesday, 1), logged(0))).toEqual({ accounted: 1, workdays: 2 });
 });
 
 test('ignores logs outside the period', () => {
@@ -46,7 +53,7 @@ test('ignores workdays before the first log, so that a new user has missed none'
 });
 
 test('counts the workdays of a period of thirty days in two months', () => {
-  expect(countWorkdays(day('2026-10-05'), day('2026-11-03'), day('2026-11-03'), logged(-90))).toEqual({
+  expect(countWorkdays(day('2026-10-05'), day('2026-11-03'), day('2026-11-04'), logged(-90))).toEqual({
     accounted: 0,
     workdays: 22,
   });

@@ -77,7 +77,7 @@ describe('the digest', () => {
     expect(await runAt('2026-11-27T17:00:00Z')).toMatchObject({ mailed: 1 });
     const { subject, text, html, headers } = sent[0]!;
     expect(subject).toBe('Your week: Nov 21 to Nov 27');
-    expect(text).toContain('3 of 5 workdays accounted for. 2 more than in the week before.');
+    expect(text).toContain('3 of 4 workdays accounted for. 2 more than in the week before.');
     expect(text).toContain(
       'First lines of your logs\n\n- Nov 23: Shipped the billing migration\n- Nov 26: Fixed <b> in mails',
     );
