@@ -13,29 +13,33 @@ const BLOCKS = new Set(
 );
 const CELLS = new Set(['td', 'th']);
 
-/** The classes and ids of quotations and signatures: Gmail, Apple, Thunderbird, Yahoo, Outlook, Proton, GMX, Zoho, Fastmail. */
+/** The classes and ids of quotations and signatures of mail programs. */
 const QUOTE_CLASS =
   /(?:^|[\s_])(?:gmail_attr|moz-cite-prefix|moz-forward-container|protonmail_quote|yahoo_quoted|zmail_extra|tutanota_quote|quote-header)(?:$|\s)/;
-const SIGNATURE_CLASS =
-  /(?:^|[\s_])(?:gmail_signature|gmail_signature_prefix|moz-signature|protonmail_signature_block|AppleMailSignature|signature-container)(?:$|[\s-])/i;
-const SIGNATURE_ID = /^(?:x_)*(?:AppleMailSignature|ms-outlook-mobile-signature|Signature|signature|sig\d*)$/;
+const SIGNATURE = /signature|zm-_id_-sgn/i;
+const SIGNATURE_ID = /^(?:x_)*sig\d*$/;
+/** Of a line break in front of a signature. */
+const BREAK_ID = /^lineBreak/;
+const HIDDEN = /display:\s*none|mso-hide:\s*all/i;
 /** Outlook puts the quotation behind these elements, not into them. */
 const REST_IS_QUOTE_ID =
   /^(?:x_)*(?:divRplyFwdMsg|appendonsend|mail-editor-reference-message-container|ms-outlook-mobile-body-separator-line)$/;
+
+const EMOJI = /^\p{RGI_Emoji}$/v;
 
 type Attributes = Readonly<Record<string, string>>;
 
 function isSkipped(name: string, attributes: Attributes): boolean {
   if (UNREAD.has(name)) return true;
-  const { class: classes = '', id = '', type = '', name: named = '' } = attributes;
-  if (name === 'blockquote') return type === 'cite' || /gmail_quote|cite|quote/.test(classes);
-  return (
-    QUOTE_CLASS.test(classes) ||
-    SIGNATURE_CLASS.test(classes) ||
-    SIGNATURE_ID.test(id) ||
-    named === 'quote' ||
-    named === 'messageReplySection'
-  );
+  const { class: classes = '', id = '', name: named = '', style = '' } = attributes;
+  if (HIDDEN.test(style) || name === 'signature') return true;
+  if (SIGNATURE.test(`${classes} ${named} ${'data-signature-widget' in attributes ? 'signature' : ''}`)) return true;
+  return (SIGNATURE.test(id) || SIGNATURE_ID.test(id)) && !BREAK_ID.test(id);
+}
+
+function isQuotation(name: string, { class: classes = '', id = '', type = '', name: named = '' }: Attributes): boolean {
+  if (name === 'blockquote') return type === 'cite' || /cite|quote/.test(`${classes} ${id}`);
+  return QUOTE_CLASS.test(classes) || named === 'quote' || named === 'messageReplySection';
 }
 
 /** Elements deeper than this are read, without the indentation of their lists. */
@@ -63,10 +67,18 @@ export function htmlToText(html: string): string {
     onopentag(name, attributes) {
       if ((elements += 1) > MAX_ELEMENTS) isOver = true;
       if (isOver) return;
-      if (skipped > 0 || isSkipped(name, attributes)) {
+      const isQuoted = skipped === 0 && isQuotation(name, attributes);
+      if (isQuoted) {
+        endLine();
+        // As in a plain text, so that the line "On … wrote:" above it is found.
+        lines.push('>');
+      }
+      if (isQuoted || skipped > 0 || isSkipped(name, attributes)) {
         skipped += 1;
         return;
       }
+      // An emoji that comes as a picture.
+      if (name === 'img' && EMOJI.test(attributes['alt'] ?? '')) line += attributes['alt'];
       if (REST_IS_QUOTE_ID.test(attributes['id'] ?? '')) {
         endLine();
         isOver = true;

@@ -50,7 +50,8 @@ export async function parseMail(raw: Uint8Array): Promise<ParsedMail> {
   for (const { key, value } of mail.headers) headers.set(key, [...(headers.get(key) ?? []), value.trim()]);
   // Threat: two programs read different values of a header that occurs twice.
   if (SINGLE_HEADERS.some((name) => (headers.get(name)?.length ?? 0) > 1)) throw new UnreadableMail('malformed');
-  if (isAutomatic(headers)) throw new UnreadableMail('automatic');
+  const isReaction = mail.attachments.some(({ mimeType }) => REACTION.test(mimeType));
+  if (isReaction || isAutomatic(headers)) throw new UnreadableMail('automatic');
   if ((headers.get('dkim-signature')?.length ?? 0) > MAX_SIGNATURES) throw new UnreadableMail('many_signatures');
   const messageId = headers.get('message-id')?.[0] ?? '';
   return {
@@ -134,6 +135,7 @@ const AUTOMATIC_HEADERS = [
   'list-id',
   'list-unsubscribe',
   'list-post',
+  'x-auto-response-suppress',
   'x-autoreply',
   'x-autorespond',
   'x-autoresponder',
@@ -142,6 +144,13 @@ const AUTOMATIC_HEADERS = [
   'x-failed-recipients',
   'x-loop',
 ];
+
+/** One tap on an emoji, which Gmail sends as a mail. */
+const REACTION = /email-reaction/i;
+
+/** The subjects of programs that answer an absent user, without any header in old ones. */
+const AUTOMATIC_SUBJECT =
+  /^(?:automatic reply|auto(?:matic)?[ -]?reply|out of (?:the )?office|automatische antwort|abwesenheitsnotiz|réponse automatique|respuesta automática|risposta automatica|resposta automática|automatisch antwoord|autosvar|automatiskt svar|odpowiedź automatyczna|автоответ|自动回复|自動回覆|自動応答|자동 회신)\s?[:：]/iu;
 
 /**
  * RFC 3834, and what vacation programs, lists, Exchange and delivery reports send in its place. Our own mails have
@@ -153,6 +162,7 @@ function isAutomatic(headers: ReadonlyMap<string, readonly string[]>): boolean {
     some('auto-submitted', /^(?!no\s*(?:;|$))/i) ||
     some('precedence', /^(?:bulk|list|junk|auto[-_]reply)/i) ||
     some('return-path', /^<\s*>$/) ||
+    AUTOMATIC_SUBJECT.test(decodeWords(headers.get('subject')?.[0] ?? '')) ||
     some('content-type', /^multipart\/report|^message\/(?:delivery|disposition)/i) ||
     some('x-ms-exchange-generated-message-source', /./) ||
     AUTOMATIC_HEADERS.some((name) => headers.has(name))

@@ -158,7 +158,8 @@ export function createInbound(deps: InboundDeps): Inbound {
 
   async function storeReply(parsed: ParsedMail, reply: Token & { email: string }): Promise<Outcome> {
     const { userId, day, email, address, hash } = reply;
-    const text = readOwnText(parsed.text, { day, addresses: [address, senderOf(config.mail.from)] });
+    const sender = readSender(config.mail.from);
+    const text = readOwnText(parsed.text, { day, addresses: [address, sender.address], name: sender.name });
     const mail = {
       to: email,
       replyTo: address,
@@ -218,5 +219,8 @@ type Counter = { points: number; get(key: string): Promise<RateLimiterRes | null
 const isUsedUp = async (counter: Counter, key: string): Promise<boolean> =>
   ((await counter.get(key))?.consumedPoints ?? 0) >= counter.points;
 
-/** The address of `Name <address>`. */
-const senderOf = (from: string): string => (/<([^<>]+)>\s*$/.exec(from)?.[1] ?? from).trim().toLowerCase();
+/** The parts of `Name <address>`. */
+function readSender(from: string): { name: string; address: string } {
+  const [, name = '', address = from] = /^(.*)<([^<>]+)>\s*$/.exec(from) ?? [];
+  return { name: name.replaceAll('"', '').trim(), address: address.trim().toLowerCase() };
+}

@@ -45,7 +45,7 @@ const asOriginal = ({ subject, text, html }: MailMessage): Original => ({
   messageId: '<1@example.com>',
 });
 
-const own = (text: string): string => readOwnText(text, { day: DAY, addresses: ADDRESSES });
+const own = (text: string): string => readOwnText(text, { day: DAY, addresses: ADDRESSES, name: 'Hustle Forge' });
 const read = async (raw: string): Promise<string[]> => parseItems(own((await parseMail(Buffer.from(raw))).text));
 const quoted = reminder.text
   .trimEnd()
@@ -127,6 +127,15 @@ describe('a plain text with the quotation below', () => {
     '-- \nAna\nAnalytical Engines Ltd',
     'Best wishes,\nAna',
     'Kind regards,\nAna',
+    'Thanks,\nAna',
+    'Mit freundlichen Grüßen\n\nAna Muster\nACME GmbH',
+    'Saludos,\nAna',
+    'Sent via Superhuman ( https://sprh.mn/?vip=ana@example.org )',
+    'Sent from my Galaxy',
+    'Von meinem Samsung Galaxy Smartphone gesendet.',
+    'Télécharger Outlook pour iOS<https://aka.ms/o0ukef>',
+    'This e-mail is confidential and intended solely for the addressee. If you are not the intended recipient, delete it.',
+    '--\nDiese Nachricht wurde von meinem Android-Gerät mit K-9 Mail gesendet.',
   ])('is read without the signature %j', (signature) => {
     expect(
       parseItems(own(`${WORDS}\n\n${signature}\n\nOn Sat, Nov 28, 2026 at 6:00 PM ${FROM} wrote:\n${quoted}`)),
@@ -159,6 +168,18 @@ test.each([
   ['On Monday I spoke to Ann', ['On Monday I spoke to Ann']],
   ['Fixed the crash on iPhone', ['Fixed the crash on iPhone']],
   ['Wrote to support@example.com: no answer', ['Wrote to support@example.com: no answer']],
+  [
+    'Sent from the warehouse: 20 boxes\nBest customer call',
+    ['Sent from the warehouse: 20 boxes', 'Best customer call'],
+  ],
+  ['On the blog I wrote', ['On the blog I wrote']],
+  ['Shipped it\n\nSent with the courier to Basel', ['Shipped it', 'Sent with the courier to Basel']],
+  ['Shipped it\n\nCheers from the whole team', ['Shipped it', 'Cheers from the whole team']],
+  ['Morning\n---\nShipped it', ['Morning', '---', 'Shipped it']],
+  ['Morning\n====\nShipped it', ['Morning', '====', 'Shipped it']],
+  ['Shipped it\n\nStill open:', ['Shipped it', 'Still open:']],
+  ['Signed the confidential agreement by e-mail today', ['Signed the confidential agreement by e-mail today']],
+  ['From: the new office, first day\nTo: do list emptied', ['From: the new office, first day', 'To: do list emptied']],
   ['Regards from the customer: they like it', ['Regards from the customer: they like it']],
 ])('the words %j are items %j', (words, items) => {
   expect(parseItems(own(`${words}\n\nOn Sat, Nov 28, 2026 at 6:00 PM ${FROM} wrote:\n${quoted}`))).toEqual(items);
@@ -170,6 +191,42 @@ test('a long line of Gmail stays one item', async () => {
   expect(
     await read(writeReply('Gmail', { from: 'ana@example.org', to: REPLY_TO, words, original: asOriginal(reminder) })),
   ).toEqual([words]);
+});
+
+/** A quotation or signature that only its element marks. */
+test.each([
+  [
+    'Roundcube',
+    '<p id="reply-intro">Am 2026-11-28 18:00, schrieb Hustle Forge:</p><blockquote type="cite">Ours</blockquote>',
+  ],
+  [
+    'Evolution',
+    '<div>On Sat, 2026-11-28 at 18:00 +0100, Hustle Forge wrote:</div><blockquote type="cite">Ours</blockquote>',
+  ],
+  ['Zoho', '<div id="Zm-_Id_-Sgn"><div>Ana<br></div></div><div class="zmail_extra">Ours</div>'],
+  ['Mailspring', '<signature id="local-1"><div>Ana</div></signature>'],
+  ['Front', '<div class="front-signature">Ana</div>'],
+  ['Mail.ru', '<div data-signature-widget="container"><div>Ana</div></div>'],
+  ['a tracking text', '<div style="display: none">hidden</div>'],
+])('the element of %s is left out', (_program, rest) => {
+  expect(own(htmlToText(`<div>Shipped <img alt="🎉" src="x"> it</div>${rest}`))).toBe('Shipped 🎉 it');
+});
+
+test('a text signed by PGP is read without its armour, an encrypted one is empty', () => {
+  const signed = '-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA512\n\n- - One\n- - Two\n';
+  expect(own(`${signed}-----BEGIN PGP SIGNATURE-----\n\niQEz+/BA\n=abcd\n-----END PGP SIGNATURE-----\n`)).toBe(
+    '- One\n- Two',
+  );
+  expect(own('-----BEGIN PGP MESSAGE-----\n\nhQEMA7abc\n=abcd\n-----END PGP MESSAGE-----\n')).toBe('');
+});
+
+test.each([
+  ['an absent user', { Subject: 'Abwesenheitsnotiz: Saturday - November 28, 2026' }],
+  ['Exchange', { Subject: 'Re: x', 'X-Auto-Response-Suppress': 'DR, OOF, AutoReply' }],
+  ['a reaction', { Subject: 'Re: x', 'Content-Type': 'text/vnd.google.email-reaction+json' }],
+])('a mail that a program has sent for %s is refused', async (_whom, headers) => {
+  const head = Object.entries({ From: 'ana@example.org', To: REPLY_TO, ...headers }).map((pair) => pair.join(': '));
+  await expect(parseMail(Buffer.from(`${head.join('\r\n')}\r\n\r\nI am away`))).rejects.toThrow('automatic');
 });
 
 describe('a mail', () => {

@@ -2,10 +2,9 @@
  * What a user has written in a reply: its text without the quoted mail, the signature and the lines that a mail client adds
  * (docs/specification/habit.md 5).
  *
- * The quoted mail is ours, so its own words mark it, whatever client and language quoted it. `email-reply-parser` knows
- * the rest: the lines "On … wrote:" of many languages and the signatures of mail programs.
+ * The quoted mail is ours, so its own words mark it, whatever client and language quoted it. A signature is taken away only
+ * where its form leaves no doubt: a line of the user that is lost is worse than a greeting that is stored.
  */
-import EmailReplyParser from 'email-reply-parser';
 import { dayLabel, type Day } from '#domain/day/day.ts';
 import { PROMPTS } from '#domain/habit/prompts.ts';
 import { REMINDER_PROMPT } from '../habit/send-reminders.ts';
@@ -16,6 +15,8 @@ export type Quoted = {
   day: Day;
   /** The addresses that the quoted mail was sent from and is answered to, in lower case. */
   addresses: readonly string[];
+  /** The name of its sender; empty if it has none. */
+  name: string;
 };
 
 /** Long enough that no own sentence begins with it, short enough that no client wraps it. */
@@ -25,12 +26,20 @@ const MARKER_LENGTH = 30;
 const MAX_LINES = 5_000;
 
 export function readOwnText(text: string, quoted: Quoted): string {
-  const lines = text
-    .replaceAll(/\r\n?/g, '\n')
+  const lines = withoutPgp(text.replaceAll(/\r\n?/g, '\n'))
     .split('\n', MAX_LINES)
     .map((line) => line.trimEnd());
   return withoutSignature(collapse(withoutQuotes(cutOurMail(lines, quoted), quoted)));
 }
+
+const SIGNED_TEXT = /^-----BEGIN PGP SIGNED MESSAGE-----\n(?:[A-Za-z-]{1,40}: .*\n){0,9}/m;
+
+/** Without the armour around a signed text, and without encrypted text, which nobody can read here. */
+const withoutPgp = (text: string): string =>
+  (SIGNED_TEXT.test(text) ? text.replace(SIGNED_TEXT, '').replaceAll(/^- (?=-)/gm, '') : text).replace(
+    /^-----BEGIN PGP (?:SIGNATURE|MESSAGE)-----\n[\w+/=: .\n-]*?^-----END PGP (?:SIGNATURE|MESSAGE)-----$/m,
+    '',
+  );
 
 /** Without quotation signs, invisible characters and spaces, as clients change them. */
 const bare = (line: string): string =>
@@ -77,26 +86,36 @@ function findQuoteBegin(lines: readonly string[], marker: number, quoted: Quoted
 const MAX_HEADER_LINES = 8;
 /** Blank lines that a client puts between it and the quotation. Threat: a mail of quotations with all lines blank above each. */
 const MAX_GAP_LINES = 20;
-const SEPARATOR = /^[-_=*\u2014\s]{3,}$/;
+/** A rule, also with words in it: `-----Original Message-----`. */
+const SEPARATOR = /^[-_=*\u2014\s]{3,}(?:[^-_=*\u2014]{1,40}[-_=*\u2014\s]{3,})?$/;
+const HEADER_LINE = /^\p{L}[\p{L} ]{0,20}\s?[:：]\s*\S/u;
+/** Headers that name no address but the sender. */
+const MIN_HEADER_LINES = 3;
 const WRAPPED_ATTRIBUTION = /\b\d{4}\b|\d{1,2}[:.]\d{2}/;
 
 /**
  * The line "On … wrote:" and a block of headers name our address. No list of languages is complete; the address is the same in
  * all.
  */
-function findAttributionBegin(lines: readonly string[], quote: number, { addresses }: Quoted): number {
+function findAttributionBegin(lines: readonly string[], quote: number, { addresses, name }: Quoted): number {
   let at = quote - 1;
   while (at >= 0 && quote - at <= MAX_GAP_LINES && bare(lines[at]!) === '') at -= 1;
   const paragraphEnd = at;
   const names = (line: string): boolean => addresses.some((address) => line.toLowerCase().includes(address));
   let first = -1;
+  let headers = 0;
   for (; at >= 0 && paragraphEnd - at < MAX_HEADER_LINES && bare(lines[at]!) !== ''; at -= 1) {
-    if (names(lines[at]!)) first = at;
+    const line = bare(lines[at]!);
+    const isHeader = HEADER_LINE.test(line);
+    headers = isHeader ? headers + 1 : 0;
+    const namesSender = name !== '' && isHeader && line.endsWith(name) && headers >= MIN_HEADER_LINES;
+    if (names(line) || namesSender) first = at;
   }
   if (first === -1) return quote;
-  // A client wraps a long attribution: its first line has the date.
-  const before = lines[first - 1];
-  if (before !== undefined && !/^\p{L}+\s?[:：]/u.test(lines[first]!) && WRAPPED_ATTRIBUTION.test(before)) first -= 1;
+  // The date stands above the sender: in a header, or in the first line of an attribution that a client has wrapped.
+  const before = bare(lines[first - 1] ?? '');
+  const isSameForm = HEADER_LINE.test(before) || !HEADER_LINE.test(bare(lines[first]!));
+  if (isSameForm && WRAPPED_ATTRIBUTION.test(before)) first -= 1;
   let begin = first;
   while (begin > 0 && (bare(lines[begin - 1]!) === '' || SEPARATOR.test(lines[begin - 1]!))) begin -= 1;
   return begin;
@@ -115,9 +134,11 @@ function withoutQuotes(lines: readonly string[], quoted: Quoted): string[] {
     }
     if (index === 0 || !isQuoted(lines[index - 1]!)) {
       kept.splice(findAttributionBegin(kept, kept.length, quoted));
-      // Thunderbird names no address.
+      // Thunderbird names the sender without an address.
       const last = findLastWords(kept);
-      if (last !== -1 && ENDS_WITH_COLON.test(bare(kept[last]!))) kept.splice(last);
+      const attribution = last === -1 ? '' : bare(kept[last]!);
+      if (quoted.name !== '' && attribution.includes(quoted.name) && ENDS_WITH_COLON.test(attribution))
+        kept.splice(last);
     }
     if (kept.at(-1) !== '') kept.push('');
   }
@@ -138,25 +159,53 @@ const collapse = (lines: readonly string[]): string =>
     .replaceAll(/\n{3,}/g, '\n\n')
     .trim();
 
-/**
- * What the library reads: signatures end a mail. Threat: its regular expressions take cubic time, so it gets little text and no
- * long line, which is not a signature.
- */
-const MAX_TAIL_LENGTH = 1_000;
-const MAX_LINE_LENGTH = 200;
+/** More lines below a delimiter or a greeting are words. */
+const MAX_SIGNATURE_LINES = 10;
+const MAX_CLOSING_LINES = 4;
+const MAX_CLOSING_LENGTH = 60;
 
-/** "Sent from my iPhone" in languages that the library does not know, and the names of programs. */
-const SENT_FROM =
-  /^(?:(?:Sent with|Gesendet mit|Envoyé avec|Enviado con|Enviado com|Inviato con) .{0,20}(?:Proton|Spark|Tuta|Airmail|Mailspring|Superhuman).{0,60}|(?:Inviato da|Enviado do|Enviado a partir|Enviat des|Отправлено (?:с|из)|Надіслано з|Изпратено от|Στάλθηκε από|发自|發自|從我的|从我的|Wysłan[eo] z|Skickat från|Sendt fra|Lähetetty|Odesláno z|Odoslané z|Trimis de pe|Küldve|Dikirim dari|Được gửi từ|ส่งจาก|أُ?رسلت من|تم الإرسال من|נשלח מ|Obtener|Holen Sie sich|Scarica|Baixe|Hämta) ?.{2,60}|.{2,40}(?:から送信|에서 보냄|['’]?(?:umdan|ımdan|dan|den|ndan) gönderildi))$/u;
+/** "Sent from my iPhone" in the languages of mail programs. "Sent from the warehouse: 20 boxes" is no signature. */
+const SENT =
+  /^(?:Sent (?:from|with|via|using)|Von (?:mein|Outlook)|Gesendet (?:mit|vo[nm])|Diese Nachricht wurde|Envoyé (?:de|à partir|avec|par|via)|Enviad[oa] (?:desde|do|a partir|con|com|pelo)|Inviato (?:da|con)|Verzonden|Verstuurd|Отправлено (?:с|из)|Надіслано з|Изпратено от|Στάλθηκε από|发自|發自|從我的|从我的|来自|Wysłan[eo] z|Skickat från|Sendt fra|Lähetetty|Odesláno z|Odoslané z|Trimis de pe|Küldve|Enviat des|Dikirim dari|Được gửi từ|ส่งจาก|أُ?رسلت من|تم الإرسال من|נשלח מ)|(?:から送信|에서 보냄|gönderildi)$/u;
+const PROGRAM =
+  /iPhone|iPad|iPod|Android|Galaxy|Samsung|BlackBerry|Outlook|Windows|Yahoo|AOL|Mail|Proton|Tuta|Spark|Superhuman|Xiaomi|Huawei|Handy|mobil|phone|téléphone|telefon|teléfono|móvil|手机|手機/iu;
+const GET_OUTLOOK = /^.{2,25} Outlook .{1,6} (?:iOS|Android|Mac)\b/u;
+const MAX_SENT_LENGTH = 80;
+const ADDRESS_OF_PAGE = /[<([]?\s*https?:\S+\s*[>)\]]?/g;
+
+const CLOSING =
+  /^(?:(?:with )?(?:(?:best|kind|kindest|warm|warmest|many) )?regards|best wishes|all the best|cheers|(?:many )?thanks|thank you|(?:yours )?sincerely|mit (?:freundlichen|besten|vielen|lieben|herzlichen) grü(?:ß|ss)en|(?:viele|liebe|beste|freundliche|herzliche|schöne) grü(?:ß|ss)e|mfg|(?:bien )?cordialement|bien à vous|bonne (?:journée|soirée)|saludos(?: cordiales)?|un saludo|(?:cordiali|distinti) saluti|saluti|atenciosamente|abraços?|(?:met vriendelijke )?groet(?:en)?|med venlig hilsen|(?:med )?vänliga hälsningar|hilsen|pozdrawiam|с уважением|よろしくお願い(?:いた|致)?します)[\s,.!。]*$/iu;
+
+/** What companies put below their mails. */
+const DISCLAIMER =
+  /^(?=.*(?:confidential|vertraulich|confidentiel|confidencial|riservat|vertrouwelijk))(?=.*(?:recipient|addressee|solely|empfänger|adressat|destinat|geadresseerde)).{60}/iu;
+
+function isSentFrom(line: string): boolean {
+  const words = line.replaceAll(ADDRESS_OF_PAGE, '').trim();
+  return words.length <= MAX_SENT_LENGTH && ((SENT.test(words) && PROGRAM.test(words)) || GET_OUTLOOK.test(words));
+}
 
 function withoutSignature(text: string): string {
   const lines = text.split('\n');
-  while (lines.length > 1 && (lines.at(-1) === '' || SENT_FROM.test(bare(lines.at(-1)!)))) lines.pop();
-  let first = lines.length;
-  for (let length = 0; first > 0; first -= 1) {
-    length += lines[first - 1]!.length + 1;
-    if (length > MAX_TAIL_LENGTH || lines[first - 1]!.length > MAX_LINE_LENGTH) break;
+  let end = lines.length;
+  /** Lines with words from `at` to `end`. */
+  let below: string[] = [];
+  for (let at = end - 1; at >= 0 && below.length <= MAX_SIGNATURE_LINES; at -= 1) {
+    const line = bare(lines[at]!);
+    const above = at === 0 ? null : bare(lines[at - 1]!);
+    const isLast = below.length === 0;
+    const isSignature =
+      line === '--' ||
+      (isLast && (line === '' || SEPARATOR.test(line) || DISCLAIMER.test(line))) ||
+      (isLast && (above === null || above === '' || above === '--') && isSentFrom(line)) ||
+      (above === '' &&
+        below.length <= MAX_CLOSING_LINES &&
+        below.every(({ length }) => length <= MAX_CLOSING_LENGTH) &&
+        CLOSING.test(line));
+    if (isSignature) {
+      end = at;
+      below = [];
+    } else if (line !== '') below.push(line);
   }
-  const tail = new EmailReplyParser().parseReply(lines.slice(first).join('\n'));
-  return `${lines.slice(0, first).join('\n')}\n${tail}`.trim();
+  return lines.slice(0, end).join('\n').trim();
 }
