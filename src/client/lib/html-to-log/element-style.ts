@@ -104,6 +104,7 @@ const isZero = (length = ''): boolean => /^0(?:\.0+)?(?:[a-z]+|%)?$/.test(length
  */
 export function isVisuallyHidden(style: Declarations): boolean {
   if (isZero(style.get('opacity')) || style.get('mso-hide') === 'all') return true;
+  if (style.get('content-visibility') === 'hidden') return true;
   const clips = style.get('overflow')?.startsWith('hidden') === true;
   if (clips && ['height', 'max-height', 'width', 'max-width'].some((size) => isZero(style.get(size)))) return true;
   if (!isOutOfFlow(style.get('position'))) return false;
@@ -114,6 +115,13 @@ export function isVisuallyHidden(style: Declarations): boolean {
     (clips && style.get('width') === '1px' && style.get('height') === '1px');
   return isClipped || /^-\d{4,}/.test(style.get('left') ?? style.get('top') ?? '');
 }
+
+const ICON_FONT = /\b(?:material|google)[ -](?:material[ -])?(?:icons|symbols)\b|\bmat-icon\b/i;
+
+/** The name of an icon, which a font draws as a picture: `content_copy`. */
+export const isIconName = (element: Element, style: Declarations): boolean =>
+  ICON_FONT.test(`${element.getAttribute('class')} ${style.get('font-family')}`) &&
+  /^\s*[a-z\d_]+\s*$/.test(element.textContent ?? '');
 
 /** Text that other programs get instead of a gap: `Ann — Today` in a chat shows no dash. */
 export const isHiddenSeparator = (element: Element, style: Declarations): boolean =>

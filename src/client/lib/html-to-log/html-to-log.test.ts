@@ -242,6 +242,14 @@ describe('tables', () => {
     ).toBe(p('a · c'));
   });
 
+  test.each(['<meta charset="utf-8">', '<html><body>\n<!--StartFragment-->', ''])(
+    'may lack their outermost element, behind %j',
+    (before) => {
+      const rows = '<tr><td>a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr>';
+      expect(convert(`${before}${rows}<!--EndFragment-->`)).toBe(p('a · b', 'c · d'));
+    },
+  );
+
   test('made of styles separate their cells too', () => {
     const row = (...cells: string[]): string =>
       `<div style="display:table-row">${cells.map((cell) => `<span style="display: table-cell">${cell}</span>`).join('')}</div>`;
@@ -311,6 +319,12 @@ describe('visible text', () => {
       '<p><span style="position: absolute; clip: rect(1px, 1px, 1px, 1px)">x</span>a</p>',
       p('a'),
     ],
+    [
+      'the names of icons that a font draws',
+      '<p><mat-icon class="notranslate google-symbols">content_copy</mat-icon><i class="material-icons">star</i><span style="font-family: &quot;Material Symbols Outlined&quot;">more_vert</span><b class="material-icons">Not one</b></p>',
+      p('<strong>Not one</strong>'),
+    ],
+    ['content that is never rendered', '<div style="content-visibility: hidden">x</div><p>a</p>', p('a')],
     ['text of no size', '<div style="font-size:0">x<span style="font-size:12px">a</span></div>', p('a')],
     ['visibility', '<div style="visibility:hidden">x<span style="visibility:visible">a</span></div>', p('a')],
     [

@@ -19,6 +19,7 @@ import {
   hasItemsSideBySide,
   hasZeroFontSize,
   isHiddenSeparator,
+  isIconName,
   isReplaced,
   isVisuallyHidden,
   type Declarations,
@@ -57,11 +58,15 @@ type HtmlOptions = {
   opensDetails?: boolean;
 };
 
+/** Before rows or cells whose table was not copied. A parser would drop their tags. */
+const ROWS_ALONE =
+  /^(?:\s|<!--(?:(?!-->)[^])*-->|<(?:html|body|meta)\b[^<>]*>)*(?=<(?:tr|td|th|tbody|thead|tfoot|caption)\b)/i;
+
 /** HTML that is too complex becomes a paragraph for each line. */
 export function htmlToLog(source: string, { opensDetails = false }: HtmlOptions = {}): ConvertedHtml {
   const { html, css } = splitStyles(source);
   if (isTooComplex(html)) return { html: textAsHtml(html), pictures: 0 };
-  const body = parseInert(html);
+  const body = parseInert(html.replace(ROWS_ALONE, '$&<table>'));
   if (!opensDetails) for (const closed of body.querySelectorAll('details:not([open])')) closeDetails(closed);
   return new Converter(body, css).convert(body);
 }
@@ -143,7 +148,7 @@ class Converter {
 
   private displayOf(element: Element, isBlockified = false): Display {
     const style = this.styleOf(element);
-    return isVisuallyHidden(style) ? 'none' : displayOf(element, style, isBlockified);
+    return isVisuallyHidden(style) || isIconName(element, style) ? 'none' : displayOf(element, style, isBlockified);
   }
 
   private addText(text: string, context: Context): void {
