@@ -55,24 +55,24 @@ export async function startMailProvider(): Promise<MailProvider> {
 
 export type Envelope = { from: string; to: string };
 
-/** @returns what the server said, such as `250 Received` @throws an error with `responseCode` if it refused */
-export async function deliverBySmtp(
-  port: number,
-  raw: string,
-  { localAddress, ...envelope }: Envelope & { localAddress?: string },
-): Promise<string> {
+/** A mail server with one connection to the port: the product greets each only after 100 ms, to detect early talkers. */
+export function openSmtpClient(port: number, localAddress = '127.0.0.1') {
   const transport = createTransport({
     host: '127.0.0.1',
     port,
+    localAddress,
     secure: false,
     ignoreTLS: true,
-    ...(localAddress !== undefined && { localAddress }),
+    pool: true,
+    maxConnections: 1,
+    maxMessages: Infinity,
   });
-  try {
-    return (await transport.sendMail({ envelope, raw })).response;
-  } finally {
-    transport.close();
-  }
+  return {
+    /** @returns what the server said, such as `250 Received` @throws an error with `responseCode` if it refused */
+    deliver: async (raw: string, envelope: Envelope): Promise<string> =>
+      (await transport.sendMail({ envelope, raw })).response,
+    close: () => transport.close(),
+  };
 }
 
 /** https://postmarkapp.com/developer/webhooks/inbound-webhook, the fields that a receiver of raw mails reads and some more */
@@ -128,7 +128,10 @@ export async function createReplies(publicUrl: string): Promise<{ settings: Reco
       });
       const domain = isStranger ? 'stranger.example' : mail.to.slice(mail.to.lastIndexOf('@') + 1);
       const signed = await provider.sign(raw, domain);
-      if (way !== 'Postmark') return `The server said: ${await deliverBySmtp(port, signed, { from: mail.to, to })}`;
+      if (way !== 'Postmark') {
+        const smtp = openSmtpClient(port);
+        return `The server said: ${await smtp.deliver(signed, { from: mail.to, to }).finally(smtp.close)}`;
+      }
       const url = `${publicUrl}/functions/v1/inbound-mail/postmark`;
       const { status } = await deliverAsPostmark(url, SANDBOX_PASSWORD, signed, { from: mail.to, to });
       return `The webhook answered ${status}`;
