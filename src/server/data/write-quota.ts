@@ -22,15 +22,22 @@ const MEASURED_BYTES = 4 * MEBIBYTE;
 /** A user without space is measured again after this time: versions may have expired. */
 const MEASURE_AFTER_MS = 10_000;
 const MAX_USERS = 10_000;
-const ROW_BYTES = 256;
+export const ROW_BYTES = 256;
 
-/** PostgreSQL knows the lengths without reading the texts. A row costs some bytes, however short its log is. */
+/**
+ * PostgreSQL knows the lengths without reading the texts. A row costs some bytes, however short its log is.
+ *
+ * Threat: appends and imports keep rows for 30 days, also of days that the user deletes at once.
+ */
 const STORED_BYTES = `
   select (select coalesce(sum(octet_length(content) + coalesce(octet_length(ai_feedback), 0) + ${ROW_BYTES}), 0)
             from public.entries where user_id = $1)
        + (select coalesce(sum(octet_length(content) + coalesce(pg_column_size(feedback), 0)), 0)
             from public.entry_versions where user_id = $1)
-       + (select coalesce(sum(octet_length(content)), 0) from public.documents where user_id = $1) as bytes`;
+       + (select coalesce(sum(octet_length(content)), 0) from public.documents where user_id = $1)
+       + (select 2 * ${ROW_BYTES} * count(*) from public.appended_items where user_id = $1)
+       + (select coalesce(sum(coalesce(pg_column_size(earlier_coach), 0) + ${ROW_BYTES}), 0)
+            from public.import_days where user_id = $1) as bytes`;
 
 /** The state of a user in this process. Times in milliseconds. */
 type Account = { uncounted: number; unmeasured: number; blockedUntil: number; fullUntil: number };
@@ -58,9 +65,21 @@ export type WriteQuota = {
   spend(userId: string, bytes: number): Promise<void>;
 };
 
-type Deps = { clock: Clock; database: Database; limiters: Limiters; config: { auth: { rateLimits: boolean } } };
+type Deps = {
+  clock: Clock;
+  database: Database;
+  limiters: Limiters;
+  config: { auth: { rateLimits: boolean } };
+  maxStoredBytes?: number;
+};
 
-export function createWriteQuota({ clock, database, limiters, config }: Deps): WriteQuota {
+export function createWriteQuota({
+  clock,
+  database,
+  limiters,
+  config,
+  maxStoredBytes = STORED_MAX_BYTES,
+}: Deps): WriteQuota {
   if (!config.auth.rateLimits) return { check: () => undefined, spend: async () => undefined };
   const accounts = new LRUCache<string, Account>({ max: MAX_USERS });
   const refused = limiters.createCounter('write_quota');
@@ -105,7 +124,7 @@ export function createWriteQuota({ clock, database, limiters, config }: Deps): W
     const { rows } = await database
       .asService('stored bytes of a user')
       .statement<{ bytes: string | number }>(STORED_BYTES, [userId]);
-    account.fullUntil = Number(rows[0]!.bytes) > STORED_MAX_BYTES ? now() + MEASURE_AFTER_MS : 0;
+    account.fullUntil = Number(rows[0]!.bytes) > maxStoredBytes ? now() + MEASURE_AFTER_MS : 0;
   }
 
   return {
@@ -117,8 +136,8 @@ export function createWriteQuota({ clock, database, limiters, config }: Deps): W
       if (bytes > MAX_WRITTEN_BYTES_PER_MINUTE) throw dataError('54000', { message: TOO_MANY_BYTES });
       const account = accountOf(userId);
       rejectAtLimit(account);
-      account.uncounted += bytes;
-      account.unmeasured += bytes;
+      account.uncounted += bytes + ROW_BYTES;
+      account.unmeasured += bytes + ROW_BYTES;
       await count(userId, account);
       await measure(userId, account);
       rejectAtLimit(account);

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import { ENTRY_MAX_BYTES, STORED_MAX_BYTES } from '#domain/log/entry.ts';
-import { createWriteQuota, MAX_WRITTEN_BYTES_PER_MINUTE } from '#server/data/write-quota.ts';
+import { createWriteQuota, MAX_WRITTEN_BYTES_PER_MINUTE, ROW_BYTES } from '#server/data/write-quota.ts';
 import { createLimiters } from '#server/load/limiters.ts';
 import { startTestServer } from '../../support/start-server.ts';
 import { setUpWorld } from '../../support/set-up.ts';
@@ -128,6 +128,36 @@ test('several processes count the bytes of a user together', async () => {
   );
   expect(() => processes[0]!.check(ben.id)).toThrow('in a minute');
   expect(() => processes[0]!.check(ana.id)).not.toThrow();
+});
+
+test.each([
+  [
+    'the keys of appended items, also of days that are gone',
+    `insert into public.appended_items (user_id, key, items_hash, date, revision)
+     select $1, key, repeat('x', 43), current_date, 1 from generate_series(1, 5000) as key`,
+  ],
+  [
+    'the feedback that an import has replaced',
+    `insert into public.import_days (user_id, import_id, date, entry_id, revision, change, earlier_coach)
+     select $1, gen_random_uuid(), current_date, gen_random_uuid(), 1, 'feedback', to_jsonb(string_agg(md5(part::text), ''))
+       from generate_series(1, 40) as day, generate_series(1, 2000) as part group by day`,
+  ],
+])('the stored bytes include %s', async (what, fill) => {
+  const person = await signUp(server, `filler-${what.length}`);
+  const quota = createWriteQuota({ ...server, limiters: createLimiters(), maxStoredBytes: 2 * MEBIBYTE });
+  await quota.spend(person.id, 4 * MEBIBYTE);
+  await server.admin.query(fill, [person.id]);
+  await expect(quota.spend(person.id, 4 * MEBIBYTE)).rejects.toMatchObject({ code: '53100' });
+});
+
+test('a write counts a row beside its bytes', async () => {
+  const person = await signUp(server, 'hana');
+  const quota = createWriteQuota({ ...server, limiters: createLimiters() });
+  const enough = (2 * MAX_WRITTEN_BYTES_PER_MINUTE) / ROW_BYTES;
+  const spendMany = async () => {
+    for (let times = 0; times < enough; times += 1) await quota.spend(person.id, 1);
+  };
+  await expect(spendMany()).rejects.toMatchObject({ code: '53400' });
 });
 
 test('a user whose logs fill the space can delete, and then write again', async () => {
