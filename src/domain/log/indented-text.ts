@@ -116,6 +116,24 @@ export function isOutline(lines: readonly string[]): boolean {
   return false;
 }
 
-const NO_BREAK_SPACE = '\u00A0';
 /** Blanks that are shown at the start of any line: a log in HTML and Markdown loses others. */
-export const visibleIndent = (width: number): string => NO_BREAK_SPACE.repeat(width);
+const NO_BREAK_SPACE = '\u00A0';
+/** A deeper indentation is layout, such as a line at the right of its page. */
+const MAX_COLUMNS = 40;
+/** Of a whole text. A column takes six bytes of HTML: those of a long text would make its day too large to store. */
+const MAX_SHOWN_COLUMNS = 5_000;
+
+/** Returns the visible indentation of some lines, given in columns; none once those of the text have used up the bound. */
+export type ShowIndents = (indents: readonly number[]) => string[];
+
+/** For one text. */
+export function createIndents(): ShowIndents {
+  let left = MAX_SHOWN_COLUMNS;
+  return (indents) => {
+    const columns = indents.map((indent) => Math.min(indent, MAX_COLUMNS));
+    const sum = columns.reduce((total, count) => total + count, 0);
+    if (sum > left) return columns.map(() => '');
+    left -= sum;
+    return columns.map((count) => NO_BREAK_SPACE.repeat(count));
+  };
+}

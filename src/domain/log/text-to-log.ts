@@ -1,7 +1,7 @@
 /** Reads plain text from a terminal, a chat or a note as paragraphs and lists. In doubt it is text: no letter is lost. */
 import { escapeHtml, withoutControls } from './entry-html.ts';
 import { addBlock, appendToLastBlock, createRoot, writeLog, type ListTag, type Root } from './log-builder.ts';
-import { INDENT, indentOf, isIndentedCode, visibleIndent } from './indented-text.ts';
+import { createIndents, INDENT, indentOf, isIndentedCode, type ShowIndents } from './indented-text.ts';
 import { joinCells } from './pasted-markdown.ts';
 
 /** Also the separators of Unicode, of old terminals and of a soft break in PowerPoint. */
@@ -152,19 +152,11 @@ function readLine(line: string): Line {
   return { text, indent: indentOf(line), marker };
 }
 
-/** A deeper indentation is layout, such as a line at the right of its page. */
-const MAX_COLUMNS = 40;
-/** Of a whole text. A column takes six bytes of HTML: those of a long text would make its day too large to store. */
-const MAX_SHOWN_COLUMNS = 5_000;
-
-/** As seen: in an outline, a stack trace or a poem. Shows none if they have more than `limit` columns. Returns the shown. */
-function showIndents(lines: readonly Line[], limit: number): number {
+/** As seen: in an outline, a stack trace or a poem. */
+function indentLines(lines: readonly Line[], showIndents: ShowIndents): void {
   const common = lines.reduce((least, { indent }) => Math.min(least, indent), Infinity);
-  const columnsOf = ({ indent }: Line): number => Math.min(indent - common, MAX_COLUMNS);
-  const columns = lines.reduce((sum, line) => sum + columnsOf(line), 0);
-  if (columns > limit) return 0;
-  for (const line of lines) line.text = visibleIndent(columnsOf(line)) + line.text;
-  return columns;
+  const indents = showIndents(lines.map(({ indent }) => indent - common));
+  for (const [index, line] of lines.entries()) line.text = indents[index]! + line.text;
 }
 
 /** A sign before a digit, beside items with the same sign: an item that keeps it. */
@@ -204,14 +196,14 @@ export function textToLog(text: string): { html: string; lines: number } {
   const parts = splitCode(normalizeText(text).split('\n'));
   const root = createRoot();
   let count = 0;
-  let columns = MAX_SHOWN_COLUMNS;
+  const showIndents = createIndents();
   for (const part of parts) {
     if (part.isCode) {
       addBlock(root, 'pre', escapeHtml(codeText(part.lines)));
       continue;
     }
     const { lines, indented } = readLines(part.lines.join('\n'));
-    for (const block of indented) columns -= showIndents(block, columns);
+    for (const block of indented) indentLines(block, showIndents);
     count += addLines(root, lines);
   }
   return { html: writeLog(root), lines: parts.some((part) => part.isCode) ? Math.max(2, count) : count };

@@ -10,6 +10,18 @@ import { parseMarkdown, type MarkdownOptions } from './parse-markdown.ts';
 const isLong = process.env['TEST_LONG'] !== undefined;
 const paste = (text: string): string => parseMarkdown(text, { softBreaks: 'keep' });
 
+test.each([' ', '\t'])('the indentation of a whole text, in %j, is shown up to a bound', (blank) => {
+  const block = ['a: 1', ...Array.from({ length: 40 }, (_, line) => `${blank.repeat(40 + (line % 3))}b = 1;`)].join(
+    '\n',
+  );
+  const text = Array.from({ length: 20 }, () => block).join('\n\n');
+  expect(paste(block)).toContain('&nbsp;'.repeat(40));
+  // Five thousand columns of `&nbsp;`, and the tags of a line.
+  expect(paste(text).length).toBeLessThan(
+    text.replaceAll(/[ \t]+/g, ' ').length + 6 * 5_000 + 12 * text.split('\n').length,
+  );
+});
+
 describe('a pasted note', () => {
   test.each([
     ['# Monday', '<h1>Monday</h1>'],

@@ -8,7 +8,7 @@ import createMarkdownIt, { type MarkdownIt, type Token } from 'markdown-it';
 import { escapeHtml } from '../log/entry-html.ts';
 import { entryText } from '../log/entry-text.ts';
 import { linkAsText } from '../log/links.ts';
-import { indentOf, isIndentedCode, isOutline, visibleIndent } from '../log/indented-text.ts';
+import { createIndents, indentOf, isIndentedCode, isOutline, type ShowIndents } from '../log/indented-text.ts';
 import { endOfProperties, joinCells } from '../log/pasted-markdown.ts';
 import { InlineHtml } from './inline-html.ts';
 
@@ -109,17 +109,19 @@ function createParser(): MarkdownIt {
   });
   markdown.core.ruler.before('inline', 'indentation', ({ env, tokens }) => {
     if (!env['keepsBreaks']) return;
+    const showIndents = createIndents();
     for (const [index, token] of tokens.entries())
-      if (tokens[index - 1]?.type === 'paragraph_open') token.content = showIndents(token.content);
+      if (tokens[index - 1]?.type === 'paragraph_open') token.content = indentLines(token.content, showIndents);
   });
   return markdown;
 }
 
 /** Markdown drops the blanks at the start of a line. They stay where they mean something, such as in YAML without a fence. */
-function showIndents(paragraph: string): string {
+function indentLines(paragraph: string, showIndents: ShowIndents): string {
   const lines = paragraph.split('\n');
   if (!isIndentedCode(lines) && !isOutline(lines)) return paragraph;
-  return lines.map((line) => visibleIndent(indentOf(line)) + line.trimStart()).join('\n');
+  const indents = showIndents(lines.map(indentOf));
+  return lines.map((line, index) => indents[index]! + line.trimStart()).join('\n');
 }
 
 function blockRule(name: string): BlockRule {

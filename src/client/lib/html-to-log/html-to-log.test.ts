@@ -282,6 +282,12 @@ describe('white space', () => {
     expect(convert('<ul><li>&nbsp;&nbsp;&nbsp;a</li></ul>')).toBe('<ul><li><p>a</p></li></ul>');
   });
 
+  test('that indents paragraphs is shown up to a bound of the whole text', () => {
+    const indented = '<p style="white-space:pre">\t\t\t\t\t\t\t\t\t\tx</p>';
+    expect(convert(indented)).toBe(p(`${'&nbsp;'.repeat(40)}x`));
+    expect(convert(indented.repeat(1_000)).length).toBeLessThan(6 * 5_000 + 1_000 * '<p>x</p>'.length + 1);
+  });
+
   test('collapses across elements and at the ends of blocks and lines', () => {
     expect(convert('<div> a <b> b </b>\n c<br> d <div>\n e</div> f </div>')).toBe(
       p('a <strong>b</strong> c<br>d', 'e', 'f'),

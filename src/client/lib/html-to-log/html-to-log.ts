@@ -4,6 +4,7 @@
  * nothing.
  */
 import { escapeHtml } from '#domain/log/entry-html.ts';
+import { createIndents } from '#domain/log/indented-text.ts';
 import { linkAsText } from '#domain/log/links.ts';
 import { joinCells } from '#domain/log/pasted-markdown.ts';
 import { parseInert } from './inert-html.ts';
@@ -103,6 +104,7 @@ const BOX = /^\[[ x]\]$/;
 class Converter {
   private readonly styleOf: (element: Element) => Declarations;
   private readonly formulas: ReadonlyMap<Element, Element>;
+  private readonly showIndents = createIndents();
   private line = new TextLine();
   private root = createRoot();
   private blocks = 0;
@@ -158,7 +160,7 @@ class Converter {
   }
 
   private endBlock({ container, block }: Context): void {
-    for (const pieces of this.line.take(block === 'p' && container.kind !== 'item')) {
+    for (const pieces of this.line.take(block === 'p' && container.kind !== 'item' ? this.showIndents : null)) {
       const html = writeInline(pieces);
       // A check box stands in a line of its own and begins the next block.
       if (BOX.test(html)) this.box = `${html} `;

@@ -1,6 +1,6 @@
 /** Collects the text of one block and collapses its white space as a browser shows it. */
 import type { Mark, Piece } from '#domain/log/log-builder.ts';
-import { indentOf, visibleIndent } from '#domain/log/indented-text.ts';
+import { indentOf, type ShowIndents } from '#domain/log/indented-text.ts';
 import { normalizeText } from '#domain/log/text-to-log.ts';
 
 export type WhiteSpace = 'collapse' | 'keep-lines' | 'keep';
@@ -107,10 +107,10 @@ export class TextLine {
   }
 
   /**
-   * Ends the block: the paragraphs between its blank lines, each without space at its ends. `showsIndent`: two blanks or
-   * more at the start are shown by the source, such as in YAML copied from a mail, and stay.
+   * Ends the block: the paragraphs between its blank lines, each without space at its ends. With `showIndents`, two blanks
+   * or more at the start are shown by the source, such as in YAML copied from a mail, and stay.
    */
-  take(showsIndent: boolean): Piece[][] {
+  take(showIndents: ShowIndents | null): Piece[][] {
     const { pieces } = this;
     this.pieces = [];
     this.atLineStart = true;
@@ -123,7 +123,7 @@ export class TextLine {
     const paragraphs: Piece[][] = [];
     let isOpen = false;
     for (const line of lines) {
-      const trimmed = trimEnd(isOpen ? line : trimStart(line, showsIndent));
+      const trimmed = trimEnd(isOpen ? line : trimStart(line, showIndents));
       if (trimmed.length === 0) isOpen = false;
       else if (isOpen) paragraphs.at(-1)!.push(null, ...trimmed);
       else {
@@ -135,13 +135,13 @@ export class TextLine {
   }
 }
 
-function trimStart(line: Piece[], showsIndent: boolean): Piece[] {
+function trimStart(line: Piece[], showIndents: ShowIndents | null): Piece[] {
   const first = line.findIndex((piece) => !BLANK.test(piece!.text));
   if (first === -1) return [];
   const blanks = line.slice(0, first).map((piece) => piece!.text);
   const text = line[first]!.text.trimStart();
   const indent = indentOf((blanks.join('') + line[first]!.text).replaceAll('\u00A0', ' '));
-  const shown = showsIndent && indent > 1 ? visibleIndent(indent) + text : text;
+  const shown = showIndents !== null && indent > 1 ? showIndents([indent])[0]! + text : text;
   return [{ ...line[first]!, text: shown }, ...line.slice(first + 1)];
 }
 
