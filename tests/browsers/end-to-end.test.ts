@@ -49,6 +49,8 @@ describe.each(engines)('%s', (_name, launch) => {
   test('signs up, writes, reloads, and opens every screen without an error', async () => {
     await page.resize(1200, 800);
     await page.open(`${url}/signup`);
+    // Before, a form without React takes the keys, and React replaces its fields.
+    await until(page, () => document.querySelector('#page-frame') === null);
     await page.click(field('Full name'));
     await page.type('Ada Smith');
     await page.click(field('Email address'));

@@ -22,10 +22,14 @@ export async function launchFirefox(executablePath: string): Promise<EngineBrows
   };
 }
 
+/** Leaving a page aborts the fonts that it is loading (NS_BINDING_ABORTED), which Firefox reports as an error. */
+const ABORTED_FONT = /^downloadable font: download failed .*\bstatus=2152398850\b/;
+
 function pageOf(page: Page): BrowserPage {
   const errors: string[] = [];
-  page.on('pageerror', (error) => errors.push(error instanceof Error ? error.message : String(error)));
-  page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+  const report = (text: string): void => void (ABORTED_FONT.test(text) || errors.push(text));
+  page.on('pageerror', (error) => report(error instanceof Error ? error.message : String(error)));
+  page.on('console', (message) => message.type() === 'error' && report(message.text()));
   return {
     async open(url) {
       // A page in the background never gets the focus.
