@@ -34,6 +34,7 @@ import {
   type Failure,
 } from './classify-failure.ts';
 import { ModelError, type FinishReason, type ModelPart, type ModelRequest } from './model.ts';
+import { dropUnknownAnthropicEvent, repairOpenAiEvent, repairStream, type RepairEvent } from './repair-stream.ts';
 import type { CoachSettings } from '../../config/provider-settings.ts';
 import { parseJson } from '../../parse-json.ts';
 
@@ -59,18 +60,21 @@ export async function openModel(
   switch (provider) {
     case 'google': {
       const { createGoogle } = await import('@ai-sdk/google');
-      return createGoogle({ baseURL: baseUrl, apiKey: key!, fetch: guardedFetch })(model) satisfies ModelInstance;
+      return createGoogle({ baseURL: baseUrl, apiKey: key!, fetch: createGuardedFetch(null) })(
+        model,
+      ) satisfies ModelInstance;
     }
     case 'anthropic': {
       const { createAnthropic } = await import('@ai-sdk/anthropic');
-      return createAnthropic({ baseURL: baseUrl, apiKey: key!, fetch: guardedFetch })(model) satisfies ModelInstance;
+      const fetchRepaired = createGuardedFetch(dropUnknownAnthropicEvent);
+      return createAnthropic({ baseURL: baseUrl, apiKey: key!, fetch: fetchRepaired })(model) satisfies ModelInstance;
     }
     case 'openai-compatible': {
       const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
       return createOpenAICompatible({
         name: 'endpoint',
         baseURL: baseUrl,
-        fetch: guardedFetch,
+        fetch: createGuardedFetch(repairOpenAiEvent),
         ...(key !== undefined && { apiKey: key }),
         includeUsage: true,
         supportsStructuredOutputs: structuredBy !== 'json',
@@ -216,10 +220,12 @@ const FINISH_REASONS: Readonly<Record<SdkFinishReason, FinishReason>> = {
 
 /** The names that other endpoints give to what OpenAI calls `stop`, `length` and `content_filter`, or to a failure. */
 const OTHER_FINISHES: ReadonlyMap<string, FinishReason> = new Map([
-  ...['eos', 'eos_token', 'end_turn', 'end_of_turn', 'stop_sequence', 'complete'].map((raw) => [raw, 'stop'] as const),
-  ...['max_tokens', 'max_length', 'model_length', 'token_limit'].map((raw) => [raw, 'length'] as const),
-  ...['safety', 'sensitive', 'refusal', 'recitation'].map((raw) => [raw, 'blocked'] as const),
-  ...['error', 'network_error', 'insufficient_system_resource'].map((raw) => [raw, 'interrupted'] as const),
+  ...['stop', 'eos', 'eos_token', 'end_turn', 'end_of_turn', 'stop_sequence', 'complete'].map(
+    (raw) => [raw, 'stop'] as const,
+  ),
+  ...['length', 'max_tokens', 'max_length', 'model_length', 'token_limit'].map((raw) => [raw, 'length'] as const),
+  ...['content_filter', 'safety', 'sensitive', 'refusal', 'recitation'].map((raw) => [raw, 'blocked'] as const),
+  ...['error', 'abort', 'network_error', 'insufficient_system_resource'].map((raw) => [raw, 'interrupted'] as const),
 ]);
 
 function toFinishReason(finish: SdkFinishReason, raw: string | undefined): FinishReason {
@@ -308,13 +314,17 @@ class AnswerTooLongError extends Error {
   }
 }
 
-const guardedFetch: typeof fetch = async (input, init) => {
-  const response = await fetch(input, { ...init, redirect: 'manual' });
-  const { body, status, statusText, headers } = response;
-  return body
-    ? new Response(body.pipeThrough(limitBytes(MAX_ANSWER_BYTES)), { status, statusText, headers })
-    : response;
-};
+const createGuardedFetch =
+  (repair: RepairEvent | null): typeof fetch =>
+  async (input, init) => {
+    const response = await fetch(input, { ...init, redirect: 'manual' });
+    const { body, status, statusText, headers } = response;
+    if (!body) return response;
+    const limited = body.pipeThrough(limitBytes(MAX_ANSWER_BYTES));
+    const isWhole = (headers.get('content-type') ?? '').includes('json');
+    const repaired = repair && status === 200 ? limited.pipeThrough(repairStream(repair, isWhole)) : limited;
+    return new Response(repaired, { status, statusText, headers });
+  };
 
 /** Counts decompressed bytes. Threat: a decompression bomb. */
 function limitBytes(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {

@@ -46,7 +46,6 @@ const PROBLEM_BY_CODE: ReadonlyMap<string, AnalysisProblem> = new Map(
     rate_limit_error: 'rate',
     overloaded_error: 'network',
     timeout_error: 'network',
-    api_error: 'network',
     request_too_large: 'general',
     // OpenAI and compatible endpoints. `insufficient_quota` is an unpaid bill: only the operator can fix it.
     insufficient_quota: 'configuration',
@@ -58,6 +57,8 @@ const PROBLEM_BY_CODE: ReadonlyMap<string, AnalysisProblem> = new Map(
     content_filter: 'general',
     content_policy_violation: 'general',
     invalid_prompt: 'general',
+    // Groq: the model's answer is no JSON.
+    json_validate_failed: 'format',
   } satisfies Record<string, AnalysisProblem>),
 );
 
@@ -65,7 +66,8 @@ function problemByStatus(status: number | null): AnalysisProblem {
   if (status === null) return 'network';
   if (status === 429) return 'rate';
   if (status === 413) return 'general';
-  if (status === 408 || status === 499 || status >= 500) return 'network';
+  // 498: Groq has no capacity.
+  if (status === 408 || status === 498 || status === 499 || status >= 500) return 'network';
   // Includes redirects: the configured address is wrong.
   return status >= 300 ? 'configuration' : 'general';
 }
@@ -91,8 +93,12 @@ export function readErrorBody(body: unknown): Pick<Failure, 'codes' | 'delayMs' 
   const outer: unknown = Array.isArray(body) ? body[0] : body;
   const error = isJson(outer) && isJson(outer['error']) ? outer['error'] : isJson(outer) ? outer : {};
   const details = (Array.isArray(error['details']) ? error['details'] : []).filter(isJson);
-  const codes = [...details.map((detail) => detail['reason']), error['code'], error['type'], error['status']];
-  const { headers } = isJson(error['metadata']) ? error['metadata'] : {};
+  const metadata = isJson(error['metadata']) ? error['metadata'] : {};
+  // OpenRouter names no code for a text that its moderation refuses.
+  const moderation = 'flagged_input' in metadata ? 'content_filter' : null;
+  const reasons = details.map((detail) => detail['reason']);
+  const codes = [...reasons, moderation, error['code'], error['type'], error['status']];
+  const { headers } = metadata;
   const delays = [
     ...details.map((detail) => durationMs(detail['retryDelay'])),
     isJson(headers) ? headerDelayMs(headers, 429) : null,
