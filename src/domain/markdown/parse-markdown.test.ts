@@ -135,6 +135,11 @@ describe('Markdown of other programs', () => {
       '> | a | b |\n> |--|--|\n> | c | d | e | f |',
       '<blockquote><p>a · b</p><p>c · d · e · f</p></blockquote>',
     ],
+    [
+      'a table in an item',
+      '1. - | a | b |\n     |--|--|\n     | c | d |',
+      '<ol><li><ul><li><p>a · b</p><p>c · d</p></li></ul></li></ol>',
+    ],
     ['cells without a header', '| | |\n|--|--|\n| c | d |', '<p>c · d</p>'],
     [
       'reference links',

@@ -237,7 +237,7 @@ class LogWriter {
     this.#columns ||= cells.length;
     const split = this.#lines[line]!.split(/(?<!\\)\|/);
     if (split.at(-1)!.trim() === '') split.pop();
-    if (/^[\s>]*$/.test(split[0] ?? '')) split.shift();
+    if (/^(?:[\s>]|[-+*] |\d+[.)] )*$/.test(split[0] ?? '')) split.shift();
     for (const cell of split.slice(this.#columns))
       cells.push(inlineHtml(parser.parseInline(cell.trim(), {})[0]!.children!, 'space').join(' '));
     const html = joinCells(cells);
