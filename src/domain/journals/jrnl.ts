@@ -23,7 +23,7 @@ const YAML_HEAD = /^---\r?\ntitle: .*\r?\ndate: .*\r?\nstarred: .*\r?\ntags: /;
 
 /** The counts of the tags, which can be longer than the beginning of the file, or the entries. */
 const JSON_HEAD =
-  /^\uFEFF?\s*\{\s*(?:"tags"\s*:\s*\{\s*(?:"[^"\n]+"\s*:\s*\d|\}\s*,\s*"entries"\s*:\s*\[)|"entries"\s*:\s*\[\s*\{\s*"(?:title|body|date|time|starred)"\s*:)/;
+  /^\uFEFF?\s*\{\s*(?:"tags"\s*:\s*\{\s*(?:"[^"\n]+"\s*:\s*\d|\}\s*,\s*"entries"\s*:\s*\[)|"entries"\s*:\s*\[\s*\{(?=[^]*"body"\s*:)\s*"(?:title|body|date|time|starred)"\s*:)/;
 
 export const jrnl: JournalReader = {
   program: 'jrnl',
