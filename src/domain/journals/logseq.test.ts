@@ -73,6 +73,15 @@ describe('a graph of Logseq', () => {
     expect((await textOf(source)).replace(/ +$/gm, '')).toBe(text);
   });
 
+  test('may be written in Org mode', async () => {
+    const org =
+      '#+TITLE: x\n* TODO /call/ *Ann*\n:LOGBOOK:\nCLOCK: x\n:END:\n** more\nnext\n#+BEGIN_SRC sh\nls *a* *b*\n#+END_SRC\n#+BEGIN_QUERY\n{:x 1}\n#+END_QUERY\n* [[https://a.example][link]] [[Page]]\n';
+    const { entries } = await read({ 'graph/journals/2024_05_01.org': org });
+    expect(entries[0]!.body.text).toBe(
+      '- [ ] *call* **Ann**\n  - more\n    next\n    ```\n    ls *a* *b*\n    ```\n- [link](https://a.example) Page',
+    );
+  });
+
   test('puts the text of a block in the place of its references', async () => {
     const pages = { 'graph/pages/Plan.md': `- # TODO Ship it\n  id:: ${ID}\n- other` };
     expect(

@@ -14,6 +14,7 @@ import {
   readEachFile,
   skip,
 } from './journal-reader.ts';
+import { markdownOfOrg } from './org-mode.ts';
 import { plainMarkdown } from './plain-markdown.ts';
 import { findDate, resolveDates } from './written-dates.ts';
 
@@ -84,7 +85,7 @@ function* readJournal(
   blocks: Blocks,
 ): Generator<JournalEntry | Skipped> {
   const markdown = outlineOf(
-    /\.org$/i.test(file.path) ? markdownOfOrg(text) : bulletsOf(splitFrontMatter(text).body),
+    /\.org$/i.test(file.path) ? markdownOfOrg(text, { isOutline: true }) : bulletsOf(splitFrontMatter(text).body),
     blocks,
   );
   const plain = plainMarkdown(markdown, { isVault: true });
@@ -193,12 +194,3 @@ function inlineOf(content: string, blocks: Blocks): string {
     .replace(/\[([^[\]]+)\]\(\[\[[^[\]]+\]\]\)/g, '$1')
     .replace(/\^\^(?=\S)([^^\n]+)\^\^/g, '$1');
 }
-
-/** Org mode's outline and marks, for graphs that are not Markdown. */
-const markdownOfOrg = (org: string): string =>
-  org
-    .replace(/^(\*+) /gm, (_, stars: string) => `${'  '.repeat(stars.length - 1)}- `)
-    .replace(/\[\[([^[\]]+)\]\[([^[\]]+)\]\]/g, (_, target: string, label: string) =>
-      /^https?:/.test(target) ? `[${label}](${target})` : label,
-    )
-    .replace(/^#\+(?:title|filetags|alias):.*$/gim, '');

@@ -6,9 +6,14 @@ const DRAWER = /^[ \t]*:[\w-]+:[ \t]*$/;
 const DRAWER_END = /^[ \t]*:end:[ \t]*$/i;
 const TASK = /^(\*+) +(?:(TODO|NEXT|WAITING|STARTED|DONE|CANCELLED|CANCELED) +)?(?:\[#[A-Z]\] +)?/;
 
-/** Without drawers, settings and the tags of headings, which Org mode hides or shows apart from the text. */
-export function markdownOfOrg(org: string): string {
+/**
+ * Without drawers, settings and the tags of headings, which Org mode hides or shows apart from the text. `isOutline`:
+ * headings are the blocks of Logseq, which become items.
+ */
+export function markdownOfOrg(org: string, { isOutline = false } = {}): string {
   const output: string[] = [];
+  let indent = '';
+  const write = (line: string): unknown => output.push(line === '' ? line : indent + line);
   let block: string | null = null;
   let isInDrawer = false;
   for (const line of withoutIndents(org.replace(/^\uFEFF/, '')).split(/\r\n?|\n/)) {
@@ -16,16 +21,20 @@ export function markdownOfOrg(org: string): string {
     const closed = BLOCK_END.exec(line)?.[1]?.toLowerCase();
     const isCode = block !== null && /^(?:src|example)$/.test(block);
     if (block !== null && closed === block) {
-      if (isCode) output.push('```');
+      if (isCode) write('```');
       block = null;
     } else if (block === null && opened !== undefined) {
       block = opened;
-      if (/^(?:src|example)$/.test(opened)) output.push('```');
-    } else if (isCode) output.push(line.replace(/^,(?=[*#])/, ''));
-    else if (block === 'comment') continue;
+      if (/^(?:src|example)$/.test(opened)) write('```');
+    } else if (isCode) write(line.replace(/^,(?=[*#])/, ''));
+    else if (block === 'comment' || block === 'query') continue;
     else if (isInDrawer) isInDrawer = !DRAWER_END.test(line);
     else if (DRAWER.test(line)) isInDrawer = !DRAWER_END.test(line);
-    else if (!/^[ \t]*#(?:\+\w+:|[ \t]|$)/.test(line)) output.push((block === 'quote' ? '> ' : '') + lineOf(line));
+    else if (isOutline && /^\*+ /.test(line)) {
+      const level = line.indexOf(' ');
+      output.push(lineOf(line).replace(/^#+/, `${'  '.repeat(level - 1)}-`));
+      indent = '  '.repeat(level);
+    } else if (!/^[ \t]*#(?:\+\w+:|[ \t]|$)/.test(line)) write((block === 'quote' ? '> ' : '') + lineOf(line));
   }
   return output.join('\n');
 }
