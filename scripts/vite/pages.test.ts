@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { LandingPage } from '#client/features/landing/landing-page.tsx';
 import { PrivacyPage } from '#client/features/legal/privacy-page.tsx';
 import { TermsPage } from '#client/features/legal/terms-page.tsx';
-import { renderConditionals } from '#server/site/pages.ts';
+import { renderConditionals } from '#server/http/pages.ts';
 import { renderMarkup } from './pages.ts';
 
 const textOf = (page: ComponentType, part: 'coach' | 'nocoach'): string =>

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { createElement, type ComponentType } from 'react';
 import { routePath, ROUTES } from '../../src/domain/routes.ts';
-import { renderConditionals } from '../../src/server/site/pages.ts';
+import { renderConditionals } from '../../src/server/http/pages.ts';
 import { createServer, type Plugin, type ViteDevServer } from 'vite';
 
 type Page = { module: string; component: string };
@@ -17,7 +17,7 @@ const WHEN_END = /<\/hf-when>/g;
 /** The development server has no settings and serves one page for all routes. */
 const DEVELOPMENT_SECTIONS: ReadonlySet<string> = new Set(['coach', 'signups', 'journal']);
 
-/** Returns the markup of a page with the comments that the server replaces (server/site/pages.ts). */
+/** Returns the markup of a page with the comments that the server replaces (server/http/pages.ts). */
 export const renderMarkup = (page: ComponentType): string =>
   renderToStaticMarkup(createElement(page))
     .replaceAll(SLOT_ELEMENT, '<!--slot:$1-->')

@@ -30,7 +30,7 @@ import type { Metrics } from './http/metrics.ts';
 import type { Inbound } from './inbound/inbound.ts';
 import { fetchText } from './inbound/sns-message.ts';
 import { inboundRoutes } from './inbound/webhooks.ts';
-import type { ChangeStreams } from './live/change-streams.ts';
+import type { ChangeStreams } from './functions/change-streams.ts';
 import type { BackgroundTasks } from './load/background-tasks.ts';
 import type { Limiters } from './load/limiters.ts';
 import type { Logger } from './log.ts';
@@ -38,7 +38,7 @@ import type { Mailer } from './mail/mailer.ts';
 import type { Payments } from './payments/payments.ts';
 import { webhookRoutes } from './payments/webhook.ts';
 import { renewRoute, type Push } from './push/push.ts';
-import { pageRoutes, type Site } from './site/pages.ts';
+import { pageRoutes, type Site } from './http/pages.ts';
 import type { SmsSender } from './sms-sender.ts';
 
 export type Deps = {

@@ -28,7 +28,7 @@ import { createMetrics, createRegistry } from './http/metrics.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import { listJobs } from './jobs/job-list.ts';
 import { createJobs, type Jobs } from './jobs/jobs.ts';
-import { createChangeStreams } from './live/change-streams.ts';
+import { createChangeStreams } from './functions/change-streams.ts';
 import { createBackgroundTasks } from './load/background-tasks.ts';
 import { createLimiters } from './load/limiters.ts';
 import type { Logger } from './log.ts';
@@ -40,7 +40,7 @@ import { createProviderNames, registerProviderRequests } from './metrics/provide
 import { mergeMetrics, type WorkerMetrics } from './metrics/prom-client.ts';
 import { createPush } from './push/push.ts';
 import { createPayments } from './payments/payments.ts';
-import { clientConfig, loadSite } from './site/pages.ts';
+import { clientConfig, loadSite } from './http/pages.ts';
 import { createSmsSender } from './sms-sender.ts';
 
 const BUILT_CLIENT = join(import.meta.dirname, '..', '..', 'dist');

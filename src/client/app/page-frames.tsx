@@ -59,7 +59,7 @@ export function PageFrames() {
   );
 }
 
-/** Markup that only some pages, or some servers, have (scripts/vite/pages.ts, src/server/site/pages.ts). */
+/** Markup that only some pages, or some servers, have (scripts/vite/pages.ts, src/server/http/pages.ts). */
 const Of = ({ section, children }: { section: string; children: ReactNode }) =>
   createElement('hf-when', { name: section }, children);
 

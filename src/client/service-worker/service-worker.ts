@@ -96,7 +96,7 @@ async function activate(): Promise<void> {
   await Promise.all(outdated.map((name) => caches.delete(name)));
   await self.clients.claim();
   // Navigation preload: the browser requests the page while it starts the worker. Told the version, the server sends no
-  // preloads of files that the worker has (server/site/pages.ts).
+  // preloads of files that the worker has (server/http/pages.ts).
   await self.registration.navigationPreload?.enable();
   await self.registration.navigationPreload?.setHeaderValue(SHELL_VERSION);
 }

@@ -12,7 +12,7 @@ import type { Limiters } from '../load/limiters.ts';
 import { FunctionError, readBody, findCallersDay, type FunctionCaller } from './function-request.ts';
 import { dataError } from '../data/errors.ts';
 import type { AccessTokens } from '../auth/keys/access-tokens.ts';
-import type { ChangeStreams } from '../live/change-streams.ts';
+import type { ChangeStreams } from './change-streams.ts';
 import { eventStream } from '../http/event-stream.ts';
 import { writeMarkdown } from '#domain/markdown/write-markdown.ts';
 import type { Clock } from '../clock.ts';

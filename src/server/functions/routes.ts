@@ -37,7 +37,7 @@ import { networkPrefix } from '../http/client-address.ts';
 import { isClientDisconnected } from '../http/error-response.ts';
 import type { ReminderWriter } from '../habit/send-reminders.ts';
 import type { Mailer } from '../mail/mailer.ts';
-import type { ChangeStreams } from '../live/change-streams.ts';
+import type { ChangeStreams } from './change-streams.ts';
 import type { Limiters } from '../load/limiters.ts';
 import { BusyError } from '../load/request-context.ts';
 import type { Logger } from '../log.ts';

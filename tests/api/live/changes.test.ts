@@ -4,7 +4,7 @@ import type { Day } from '#domain/day/day.ts';
 import { LISTENER_NAME } from '#server/database/changes/change-listener.ts';
 import { openDatabase } from '#server/database/connect.ts';
 import { freePort } from '#server/database/embedded/endpoint.ts';
-import { MAX_STREAMS_PER_USER } from '#server/live/change-streams.ts';
+import { MAX_STREAMS_PER_USER } from '#server/functions/change-streams.ts';
 import { createLog } from '#server/log.ts';
 import { serve } from '#server/serve.ts';
 import { Secret } from '#server/config/settings-reader.ts';

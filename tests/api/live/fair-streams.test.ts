@@ -6,7 +6,7 @@ import { DataError } from '#server/data/errors.ts';
 import type { Database } from '#server/database/database.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { listen } from '#server/http/listen.ts';
-import { createChangeStreams } from '#server/live/change-streams.ts';
+import { createChangeStreams } from '#server/functions/change-streams.ts';
 import { createAdmission } from '#server/http/admission.ts';
 import { createLimiters } from '#server/load/limiters.ts';
 import { createLog } from '#server/log.ts';

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { streamChanges } from '#server/functions/read-days.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
-import type { ChangeStreams, StreamEvent } from '#server/live/change-streams.ts';
+import type { ChangeStreams, StreamEvent } from '#server/functions/change-streams.ts';
 
 /** docs/specification/live.md 4 */
 const MAX_UNREAD_EVENTS = 200;
