@@ -1,7 +1,7 @@
 /** All reviews that are kept, newest period first (docs/specification/year.md 1). */
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { dateLabel } from '#domain/day/day.ts';
+import { dateRangeLabel } from '#domain/day/date-range.ts';
 import { reviewTitle, type ReviewPeriod } from '#domain/plan/review-period.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
@@ -12,6 +12,7 @@ import { Notice } from '#client/ui/notice.tsx';
 import { ShareButton } from '#client/ui/share/share-button.tsx';
 import { REVIEW_KEY, ReviewFacts, ReviewText, type ShownReview } from './review.tsx';
 import charts from './review-charts.module.css';
+import { Summary } from '#client/ui/disclosure.tsx';
 import styles from './reviews.module.css';
 
 export const KEPT_KEY = ['kept-reviews'] as const;
@@ -91,12 +92,10 @@ function KeptReview({ review }: { review: Kept }) {
   return (
     <li>
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-        <summary>
+        <Summary>
           <span className={styles.keptTitle}>{reviewTitle(period, dateRange.from)}</span>{' '}
-          <span className={styles.keptRange}>
-            {dateLabel(dateRange.from)} – {dateLabel(dateRange.to)}
-          </span>
-        </summary>
+          <span className={styles.keptRange}>{dateRangeLabel(dateRange.from, dateRange.to)}</span>
+        </Summary>
         {isOpen && <OpenReview review={review} />}
       </details>
     </li>

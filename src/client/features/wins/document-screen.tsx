@@ -37,6 +37,7 @@ import { changeText, insertByDate, insertHeading, putBack, removeLine, GrowingTe
 import { HandIn } from './hand-in.tsx';
 import { readCandidates, PickLines } from './pick-lines.tsx';
 import { Paper } from './paper.tsx';
+import { Summary } from '#client/ui/disclosure.tsx';
 import styles from './wins.module.css';
 import { ArrowLeft } from 'lucide-react';
 import { Field } from '#client/ui/form/form.tsx';
@@ -200,7 +201,7 @@ function DocumentEditor({ id, saver }: { id: string; saver: DocumentSaver }) {
             onChange={(author) => change({ author })}
           />
           <details className={styles.periodLine}>
-            <summary>{periodLabel(document.from, document.to)}</summary>
+            <Summary>{periodLabel(document.from, document.to)}</Summary>
             {canEdit && (
               <PeriodFields days={document} onChange={({ from, to }) => from <= to && change({ from, to })} />
             )}

@@ -15,6 +15,7 @@ import {
 } from '#domain/documents/win-candidates.ts';
 import { Field } from '#client/ui/form/form.tsx';
 import { Quiet } from '#client/ui/stack.tsx';
+import { Summary } from '#client/ui/disclosure.tsx';
 import styles from './wins.module.css';
 import { splitReview, type DayText } from '#domain/coach/win-bullets.ts';
 import { ANSWER_TOO_LONG, type DataClient } from '#client/lib/api/data-client.ts';
@@ -58,12 +59,12 @@ export function PickLines({ days, picked, onPick }: PickLinesProps) {
               setOpened(next);
             }}
           >
-            <summary>
+            <Summary>
               <span>{monthLabel(month)}</span>
               <span className={styles.note}>
                 {count} of {all.length} picked
               </span>
-            </summary>
+            </Summary>
             {isOpen &&
               ofMonth.map(({ date, candidates }) => (
                 <fieldset key={date} className={styles.pickDay}>

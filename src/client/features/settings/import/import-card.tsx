@@ -16,6 +16,7 @@ import { ImportPlanView, DayList, SkippedLists, UndoButton } from './import-plan
 import { useImport, usePastImports, type ImportState } from './use-import.ts';
 import { MAX_FILES, type ChosenFile } from './open-files.ts';
 import { countLocked, type ImportSummary } from './import-run.ts';
+import { Summary } from '#client/ui/disclosure.tsx';
 import styles from './import.module.css';
 
 const pauseText = (what: 'import' | 'undo', seconds: number): string =>
@@ -174,7 +175,7 @@ function Reading({ shown }: { shown: ImportState & { kind: 'reading' | 'comparin
 function Guides() {
   return (
     <details className={styles.details}>
-      <summary>What to export from your journal</summary>
+      <Summary>What to export from your journal</Summary>
       <dl className={styles.guides}>
         {EXPORT_GUIDES.map(([program, steps]) => (
           <div key={program}>

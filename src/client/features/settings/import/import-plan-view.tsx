@@ -11,6 +11,7 @@ import { Notice } from '#client/ui/notice.tsx';
 import { Buttons, Quiet } from '#client/ui/stack.tsx';
 import { countLocked, daysToWrite, type ImportPlan, type PlannedDay } from './import-run.ts';
 import { pluralize } from '../settings-parts.tsx';
+import { Summary } from '#client/ui/disclosure.tsx';
 import styles from './import.module.css';
 
 const CHOICES: readonly { value: Choice; label: string; hint: string }[] = [
@@ -82,7 +83,7 @@ export function ImportPlanView({ plan, onImport, onCancel }: ImportPlanViewProps
       )}
       {differing.length > 1 && differing.length <= MAX_SINGLE_CHOICES && (
         <details className={styles.details}>
-          <summary>Day by day</summary>
+          <Summary>Day by day</Summary>
           <ul>
             {differing.map(({ day: { date } }) => (
               <li key={date}>
@@ -165,7 +166,7 @@ function LongList<Item>({ label, items, children, isOpen = false }: LongListProp
   const rest = items.length - MAX_LISTED;
   return (
     <details className={styles.details} open={open} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>{label}</summary>
+      <Summary>{label}</Summary>
       {open && (
         <ul>
           {items.slice(0, MAX_LISTED).map((item, index) => (
