@@ -1,4 +1,5 @@
 /** The settings of the day: its end, time off, and prompts (docs/specification/time-off.md). */
+import { dateRangeLabel } from '#domain/day/date-range.ts';
 import { addDays, dateLabel, dayLabel as labelOf, type Day } from '#domain/day/day.ts';
 import { promptOf } from '#domain/habit/prompts.ts';
 import { daysAgo, editor, log, sessionOf, storePreferences, today } from './support/journal.ts';
@@ -24,14 +25,14 @@ test('time off is added, marked in the calendar and the year, removed, and broug
   await add.click();
   await expect(card.getByText(/^Added /)).toBeVisible();
   const row = page.getByRole('list', { name: 'Your time off' }).getByRole('listitem');
-  await expect(row).toHaveText(new RegExp(`to ${dateLabel(last)}`));
+  await expect(row).toHaveText(new RegExp(dateRangeLabel(first, last)));
   await inBothThemes(page, expectAccessible);
   await expectNoHorizontalScroll(page);
 
   await test.step('a range that touches it becomes one with it', async () => {
     await page.getByLabel('First day').fill(daysAgo(1));
     await add.click();
-    await expect(row).toHaveText(new RegExp(`to ${dateLabel(daysAgo(1))}`));
+    await expect(row).toHaveText(new RegExp(dateRangeLabel(first, daysAgo(1))));
     await expect(row).toHaveCount(1);
   });
 

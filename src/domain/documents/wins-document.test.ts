@@ -82,7 +82,9 @@ describe('a wins document', () => {
     ['2026-07-01', '2026-09-30', 'July – September 2026'],
     ['2026-02-01', '2026-02-28', 'February 2026'],
     ['2025-11-01', '2026-01-31', 'November 2025 – January 2026'],
-    ['2026-03-02', '2026-11-28', 'March 2, 2026 – November 28, 2026'],
+    ['2026-03-02', '2026-11-28', 'March 2 – November 28, 2026'],
+    ['2026-11-24', '2026-11-29', 'November 24 – 29, 2026'],
+    ['2025-12-24', '2026-01-02', 'December 24, 2025 – January 2, 2026'],
     ['2026-03-02', '2026-03-02', 'March 2, 2026'],
   ])('names the period from %s to %s as %s', (from, to, label) => {
     expect(periodLabel(day(from), day(to))).toBe(label);

@@ -2,7 +2,8 @@
  * A wins document: lines that a user picked from the logs of a period, in an order and under headings of their own
  * (docs/specification/wins.md 1). The log stays as it is; a line keeps its day, and what the log said.
  */
-import { dateLabel, isDay, MONTHS, type Day } from '../day/day.ts';
+import { dateRangeLabel } from '../day/date-range.ts';
+import { isDay, MONTHS, type Day } from '../day/day.ts';
 import { daysOfMonth, monthOf, yearOf, type MonthNumber } from '../day/month.ts';
 import { markdownOfText } from '../markdown/write-markdown.ts';
 
@@ -92,7 +93,7 @@ const isLastOfMonth = (date: Day): boolean => daysOfMonth(monthOf(date)).at(-1) 
 /** `2026`, `July – September 2026`, `March 2026`, or both dates of a period that has no whole months. */
 export function periodLabel(from: Day, to: Day): string {
   if (!isFirstOfMonth(from) || !isLastOfMonth(to)) {
-    return from === to ? dateLabel(from) : `${dateLabel(from)} – ${dateLabel(to)}`;
+    return dateRangeLabel(from, to);
   }
   const [first, last] = [monthOf(from), monthOf(to)];
   const [firstYear, lastYear] = [yearOf(first), yearOf(last)];

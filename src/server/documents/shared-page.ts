@@ -10,7 +10,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { parseCoachText, type CoachSpan } from '#domain/coach/coach-text.ts';
 import { shortDate, splitReview } from '#domain/coach/win-bullets.ts';
-import { dateLabel } from '#domain/day/day.ts';
+import { dateRangeLabel } from '#domain/day/date-range.ts';
 import { TOKEN_PATTERN } from '#domain/documents/document-links.ts';
 import { authorOf, lineDate, parseContent, periodLabel, sectionsOf, titleOf } from '#domain/documents/wins-document.ts';
 import type { Config } from '../config/config.ts';
@@ -129,7 +129,7 @@ function reviewPage({ from, to, text: analysis }: SharedReview): PageParts {
     title: 'Review',
     content: `<header>
 <h1>Review</h1>
-<p>${dateLabel(from)} – ${dateLabel(to)}</p>
+<p>${dateRangeLabel(from, to)}</p>
 </header>
 <div class="text" dir="auto">${blocks.join('\n')}</div>
 ${items.length === 0 ? '' : `<h2>Wins</h2>\n${list(items)}`}`,

@@ -127,7 +127,7 @@ test('a link to a review shows its text as text and its wins', async () => {
   expect(page.text).toContain('<strong>Patterns</strong>');
   expect(page.text).toContain('You ship &lt;b&gt;early&lt;/b&gt;.');
   expect(page.text).toContain('Won &lt;i&gt;it&lt;/i&gt;');
-  expect(page.text).toContain('November 1, 2026 – November 7, 2026');
+  expect(page.text).toContain('November 1 – 7, 2026');
 });
 
 describe('a link that shows nothing', () => {

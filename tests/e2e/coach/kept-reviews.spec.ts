@@ -1,5 +1,6 @@
 /** Reviews that stay, reviews of a quarter and a year, and the trend of the scores. */
-import { addDays, dateLabel } from '#domain/day/day.ts';
+import { dateRangeLabel } from '#domain/day/date-range.ts';
+import { addDays } from '#domain/day/day.ts';
 import { monthsOfRange, rangeOf } from '#domain/plan/review-period.ts';
 import {
   analyseElsewhere,
@@ -52,7 +53,7 @@ test('a year is read month by month with progress, is kept after its days change
   await expect(result).toContainText('12 entries analyzed');
 
   const kept = page.getByRole('region', { name: 'Kept reviews' });
-  await expect(kept.getByText(`${dateLabel(LAST_YEAR.from)} – ${dateLabel(LAST_YEAR.to)}`)).toBeVisible();
+  await expect(kept.getByText(dateRangeLabel(LAST_YEAR.from, LAST_YEAR.to))).toBeVisible();
   await page.goto(`/journal?date=${addDays(LAST_YEAR.from, 9)}`);
   await page.locator('.ProseMirror[contenteditable=true] li').first().click();
   await page.keyboard.type('More. ');

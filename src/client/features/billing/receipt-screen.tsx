@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { ArrowLeft, Printer } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { dateRangeLabel } from '#domain/day/date-range.ts';
 import { dateLabel, daysBetween, utcDayOf, type Day } from '#domain/day/day.ts';
 import { moneyLabel, RECEIPT_ITEM, receiptNumber } from '#domain/payment/payment.ts';
 import { ROUTES } from '#domain/routes.ts';
@@ -85,11 +86,7 @@ function Sheet({ receipt }: { receipt: Receipt }) {
           <tr>
             <td>
               {RECEIPT_ITEM}
-              {period && (
-                <span className={styles.period}>
-                  {dateLabel(period.from)} – {dateLabel(period.until)}
-                </span>
-              )}
+              {period && <span className={styles.period}>{dateRangeLabel(period.from, period.until)}</span>}
             </td>
             <td>{amount}</td>
           </tr>

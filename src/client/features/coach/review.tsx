@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { AI_MESSAGES, FAIR_USE_NOTE, type ReviewProgress, type ReviewResult } from '#domain/coach/coach.ts';
-import { dateLabel } from '#domain/day/day.ts';
+import { dateRangeLabel } from '#domain/day/date-range.ts';
 import {
   isLongPeriod,
   monthLabel,
@@ -259,11 +259,7 @@ export function ReviewFacts({ result, source, hasRange = true }: ReviewFactsProp
   const { entryCount, dateRange, generatedAt, isChanged } = result;
   return (
     <p className={styles.facts}>
-      {hasRange && (
-        <span>
-          {dateLabel(dateRange.from)} – {dateLabel(dateRange.to)}
-        </span>
-      )}
+      {hasRange && <span>{dateRangeLabel(dateRange.from, dateRange.to)}</span>}
       {entryCount > 0 && (
         <span>
           {entryCount} {entryCount === 1 ? 'entry' : 'entries'} analyzed

@@ -1,6 +1,7 @@
 /** The cards of the day: when it ends, time off, and what an empty page asks (docs/specification/time-off.md). */
 import { useState } from 'react';
 import { clockTime } from '#domain/day/clock-time.ts';
+import { dateRangeLabel } from '#domain/day/date-range.ts';
 import { dateLabel, isDay } from '#domain/day/day.ts';
 import { checkTimeOff, MAX_TIME_OFF_RANGES, type TimeOff } from '#domain/day/time-off.ts';
 import { promptOf } from '#domain/habit/prompts.ts';
@@ -68,12 +69,7 @@ export function PromptsCard() {
   );
 }
 
-/** `December 24, 2026`, or `December 21 to 31, 2026` with as much of the first day as differs. */
-function rangeLabel({ first_day: first, last_day: last }: TimeOff): string {
-  const [from, to] = [dateLabel(first), dateLabel(last)];
-  if (first === last) return to;
-  return `${first.slice(0, 4) === last.slice(0, 4) ? from.slice(0, from.indexOf(',')) : from} to ${to}`;
-}
+const rangeLabel = ({ first_day: first, last_day: last }: TimeOff): string => dateRangeLabel(first, last);
 
 export function TimeOffCard() {
   const timeOff = useTimeOff();

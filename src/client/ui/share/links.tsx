@@ -1,5 +1,6 @@
 /** The requests of read-only links. */
 import type { ApiRow } from '#domain/database-rows.ts';
+import { dateRangeLabel } from '#domain/day/date-range.ts';
 import { dateLabel, dayOf } from '#domain/day/day.ts';
 import type { LinkAnswer, LinkRequest } from '#domain/documents/document-links.ts';
 import { titleOf } from '#domain/documents/wins-document.ts';
@@ -44,9 +45,7 @@ export async function listLinks(data: DataClient, userId: string, signal: AbortS
   ]);
   const titles = new Map<string | null, string>([
     ...documents.map(({ id, title }) => [id, titleOf({ title })] as const),
-    ...reviews.map(
-      ({ id, period_from: from, period_to: to }) => [id, `Review, ${dateLabel(from)} – ${dateLabel(to)}`] as const,
-    ),
+    ...reviews.map(({ id, period_from: from, period_to: to }) => [id, `Review, ${dateRangeLabel(from, to)}`] as const),
   ]);
   return rows.map((row) => ({ ...row, title: titles.get(row.document_id ?? row.review_id) ?? 'Review' }));
 }

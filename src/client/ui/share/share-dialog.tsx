@@ -113,7 +113,8 @@ function NewAddress({ url, copyRef }: { url: string; copyRef: Ref<HTMLButtonElem
         className={styles.address}
         readOnly
         value={url}
-        onFocus={({ currentTarget }) => currentTarget.select()}
+        // Backward, so that the beginning of the address stays in sight.
+        onFocus={({ currentTarget }) => currentTarget.setSelectionRange(0, url.length, 'backward')}
       />
       <Buttons>
         <Button ref={copyRef} tone="primary" onClick={() => void copy()}>
