@@ -44,6 +44,11 @@ describe('splitReview', () => {
     '🏆 **Wins** 🏆',
     '4. **Wins**',
     '**Wins：**',
+    '**Wins** (3)',
+    '**Your wins of the week**',
+    '### Key Wins',
+    '**Erfolge**',
+    '## 成果 (Wins)',
   ])('accepts the heading %j', (heading) =>
     expect(wins(`Fine.\n\n${heading}\n- 2026-11-20: Shipped`)).toEqual(['2026-11-20 Shipped']),
   );
@@ -68,6 +73,14 @@ describe('splitReview', () => {
     '2026-11-20: Shipped',
     '- 2026-11-20 Shipped',
     '- 2026-11-20: **Shipped**',
+    '- 2026/11/20: Shipped',
+    '- 2026.11.20: Shipped',
+    '- 2026-11-20 (Fri): Shipped',
+    '- **2026-11-20 (Fri.)**: Shipped',
+    '> - 2026-11-20: Shipped',
+    '- 2026-11-20:\n  - Shipped',
+    '- **2026-11-20**\n  Shipped',
+    '| Date | Win |\n|---|---|\n| 2026-11-20 | Shipped |',
   ])('reads the win %j', (line) => {
     expect(wins(`Fine.\n\n**Wins**\n${line}`)).toEqual(['2026-11-20 Shipped']);
   });
@@ -79,6 +92,18 @@ describe('splitReview', () => {
   ])('keeps the signs of the win %j', (line, text) => {
     expect(wins(`Fine.\n\n**Wins**\n${line}`)).toEqual([`2026-11-20 ${text}`]);
   });
+
+  test('joins the lines of a win', () => {
+    expect(wins('**Wins**\n- 2026-11-20: Shipped the\n  billing page\n- 2026-11-21: Paired')).toEqual([
+      '2026-11-20 Shipped the billing page',
+      '2026-11-21 Paired',
+    ]);
+  });
+
+  test.each(['Else:\n- 2026-11-20: stuck', '**Obstacles**\n- 2026-11-20: stuck\n\n**Focus**: less.'])(
+    'takes no other dated list for wins: %j',
+    (analysis) => expect(wins(analysis)).toEqual([]),
+  );
 
   test('ignores dated lines before and after the list of wins', () => {
     const analysis = '- 2026-11-18: stuck\n**Wins:**\n- 2026-11-20: Shipped\nElse:\n- 2026-11-19: stuck';

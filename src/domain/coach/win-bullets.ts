@@ -33,19 +33,36 @@ export const isWinsHeading = (line: string): boolean => HEADING.test(line);
 /** True for a streamed line that may become the heading of the wins, also for an empty line. */
 export const isWinsHeadingPrefix = (line: string): boolean => PARTIAL_HEADING.test(line);
 
-const MARKER = String.raw`^\s{0,12}([-*•+·–—]\s+|\d{1,2}[.)]\s+)?[*_([\x60"]{0,4}`;
-/** Models also write a date with other hyphens, and anything between the date and the win. */
+const MARKER = String.raw`^[\s>]{0,12}([-*•+·–—]\s+|\d{1,2}[.)]\s+|\|\s*)?[*_([\x60"]{0,4}`;
+/** Models also write a date with other signs, a weekday behind it, and anything between the date and the win. */
 const DATED_LINE = new RegExp(
-  String.raw`${MARKER}(\d{4}[-‐‑–]\d{2}[-‐‑–]\d{2})(?!\d)[*_)\]\x60"]{0,4}\s{0,9}[:：;,.|/·•→>=~–—-]{0,3}[*_]{0,3}\s*(\S.*)?$`,
+  String.raw`${MARKER}(\d{4}([-‐‑–/.])\d{2}\3\d{2})(?!\d)[*_)\]\x60"]{0,4}(?:\s?\([A-Za-zÀ-ÿ]{2,12}\.?\))?[*_]{0,3}\s{0,9}[:：;,.|/·•→>=~–—-]{0,3}[*_]{0,3}\s*(\S.*)?$`,
 );
-const PARTIAL_DATED_LINE = new RegExp(String.raw`${MARKER}[\d‐‑–-]{0,10}$|^\s*[-*•+·–—]$`);
+const PARTIAL_DATED_LINE = new RegExp(String.raw`${MARKER}[\d‐‑–/.-]{0,10}$|^[\s>]*[-*•+·–—|]$`);
 
 /** A line that begins with a date. `date` may not exist in the calendar; `isItem`: as an item of a list. */
 export function parseDatedLine(line: string): { date: string; text: string; isItem: boolean } | null {
-  const [, marker, date, text = ''] = DATED_LINE.exec(line) ?? [];
-  return date === undefined
-    ? null
-    : { date: date.replaceAll(/[‐‑–]/g, '-'), text: text.trimEnd(), isItem: marker !== undefined };
+  const [, marker, date, , text = ''] = DATED_LINE.exec(line) ?? [];
+  if (date === undefined) return null;
+  const win = marker?.startsWith('|') ? text.replace(/\s*\|\s*$/, '') : text.trimEnd();
+  return { date: date.replaceAll(/[‐‑–/.]/g, '-'), text: win, isItem: marker !== undefined };
+}
+
+/** A line that continues the item above it, or an item within it. */
+export const isContinuation = (line: string): boolean => /^\s{2,12}\S/.test(line);
+
+/** A line that is a heading in Markdown. */
+const TITLE = /^[\s>]{0,9}(?:#{1,6}\s.{1,60}|\*\*[^*]{1,60}\*\*(?:[:：]| \(\d{1,2}\))?)\s*$/u;
+const TABLE_ROW = /^\s*\|/;
+
+/** The named heading, or under any name the one above the dated items that end the text. */
+function findWinsHeading(lines: readonly string[]): number {
+  const named = lines.findLastIndex(isWinsHeading);
+  if (named >= 0) return named;
+  const isOfItems = (line: string): boolean =>
+    line.trim() === '' || isContinuation(line) || TABLE_ROW.test(line) || parseDatedLine(line)?.isItem === true;
+  const heading = lines.findLastIndex((line) => !isOfItems(line));
+  return TITLE.test(lines[heading] ?? '') ? heading : -1;
 }
 /** True for a streamed line whose date is not complete. */
 export const isDatedLinePrefix = (line: string): boolean => PARTIAL_DATED_LINE.test(line);
@@ -56,17 +73,21 @@ export const isDatedLinePrefix = (line: string): boolean => PARTIAL_DATED_LINE.t
  */
 export function splitReview(analysis: string): { text: string; wins: DayText[] } {
   const lines = analysis.split('\n');
-  const heading = lines.findLastIndex(isWinsHeading);
-  const wins: DayText[] = [];
+  const heading = findWinsHeading(lines);
+  const found: DayText[] = [];
   let end = heading + 1;
   for (; heading >= 0 && end < lines.length; end += 1) {
     const line = lines[end]!;
-    const { date, text: win = '' } = parseDatedLine(line) ?? {};
-    // A blank line, a rule, or a win of which only the beginning has arrived.
-    if (win === '' && !/\p{L}/u.test(line)) continue;
-    if (!isDay(date) || win === '') break;
-    wins.push({ date, text: withDateLabels(win.replaceAll('**', '')) });
+    const { date, text = '' } = parseDatedLine(line) ?? {};
+    const open = found.at(-1);
+    if (isDay(date)) found.push({ date, text });
+    else if (open && isContinuation(line)) open.text = `${open.text} ${line.replace(/^\s*(?:[-*•]\s+)?/, '')}`.trim();
+    // A blank line, a rule, the head of a table, or a win of which only the beginning has arrived.
+    else if (/\p{L}/u.test(line) && (open || !TABLE_ROW.test(line))) break;
   }
+  const wins = found.flatMap(({ date, text }) =>
+    text === '' ? [] : [{ date, text: withDateLabels(text.replaceAll('**', '')) }],
+  );
   if (wins.length === 0) return { text: analysis, wins };
   const text = [...lines.slice(0, heading), ...lines.slice(end)].join('\n').trimEnd();
   return { text, wins: wins.sort((a, b) => (a.date < b.date ? -1 : 1)) };

@@ -278,6 +278,8 @@ describe('reviewReplyParser drops a dated bullet of a day without a log', () => 
     ['**Wins**\n* **2026-11-19**: Sold it\n- 2026-11-20: Sold more', '\n\n**Wins**\n- 2026-11-20: Sold more'],
     ['**Wins**:\n- 2026-11-19: Sold it\n- 2026-02-30: Sold more', ''],
     ['**Wins**\n- 2026-1\u200b1-19: Sold it', ''],
+    ['**Wins**\n- 2026-11-19: Sold\n  more\n- 2026-11-20: Sold it', '\n\n**Wins**\n- 2026-11-20: Sold it'],
+    ['**Erfolge**\n- 2026/11/20: Sold it\n- 2026/11/19: Sold more', '\n\n**Erfolge**\n- 2026/11/20: Sold it'],
     ['On 2026-11-19 there is no log.', '\n\nOn 2026-11-19 there is no log.'],
   ])('%j', (text, expected) => {
     expect(parseFinal(text)).toBe(expected);

@@ -9,7 +9,13 @@ import { PARTIAL_CITATION, resolveCitations, type Citation, type FindCitation } 
 import { MIN_REPLY_CHARS, MIN_REVIEW_REPLY_CHARS } from '#domain/coach/coach.ts';
 import { isFence, isScoreName, parseScoredText, readScore } from '#domain/coach/score-line.ts';
 import { stripInvisible } from '#domain/coach/strip-invisible.ts';
-import { isDatedLinePrefix, isWinsHeading, isWinsHeadingPrefix, parseDatedLine } from '#domain/coach/win-bullets.ts';
+import {
+  isContinuation,
+  isDatedLinePrefix,
+  isWinsHeading,
+  isWinsHeadingPrefix,
+  parseDatedLine,
+} from '#domain/coach/win-bullets.ts';
 import type { Day } from '#domain/day/day.ts';
 import { parseJson } from '../parse-json.ts';
 import { parseLooseObject, repairEscapes } from './loose-json.ts';
@@ -165,10 +171,12 @@ function dropUnknownDays(text: string, days: ReadonlySet<Day>, isPartial: boolea
   const last = lines.at(-1)!;
   if (isPartial && (isDatedLinePrefix(last) || isWinsHeadingPrefix(last) || isFence(last))) lines.pop();
   const heading = lines.findIndex(isWinsHeading);
+  let isDropped = false;
   const known = lines.filter((line, index) => {
     const dated = parseDatedLine(line);
     const isWin = dated !== null && (dated.isItem || (heading >= 0 && index > heading));
-    return !isFence(line) && (!isWin || days.has(dated.date as Day));
+    isDropped = isWin ? !days.has(dated.date as Day) : isDropped && isContinuation(line);
+    return !isFence(line) && !isDropped;
   });
   const end = known.findLastIndex((line) => line.trim() !== '' && !isWinsHeading(line));
   return known
