@@ -2,7 +2,7 @@
 import { isolate } from '#domain/isolate.ts';
 import { MESSAGES } from '#domain/messages.ts';
 import { waitForMailedCode, consentAt, addAuthenticator, appCode, seedApp } from '../support/sign-in.ts';
-import { inBothThemes, expect, expectToast, test } from '../support/test.ts';
+import { inBothThemes, expect, expectToast, loseAnswer, test } from '../support/test.ts';
 
 test('a session older than a day is confirmed by mail before a passkey, an app or a provider is added', async ({
   page,
@@ -98,12 +98,23 @@ test.describe('a change that gets no answer', () => {
     const confirm = page.getByRole('dialog', { name: 'Confirm that it is you' });
     const code = confirm.getByLabel('Code from your authenticator app');
     await expect(code).toBeFocused();
-    await page.route('**/auth/v1/tokens', (route) => route.abort(), { times: 1 });
+    await page.route('**/auth/v1/tokens', loseAnswer, { times: 1 });
     await code.fill(appCode(secret, 1));
     await page.keyboard.press('Enter');
     await expect(page.getByRole('alert').filter({ hasText: MESSAGES.unexpected })).toBeVisible();
     await expect(confirm).toHaveCount(0);
     await make.click();
     await expect(page.getByText(/^hforge_/)).toBeVisible();
+
+    await page.getByRole('button', { name: 'Done' }).click();
+    const tokens = page.getByRole('list', { name: 'Your access tokens' }).getByRole('listitem');
+    await expect(tokens, 'one whose answer was lost too').toHaveCount(2);
+    await page.getByRole('button', { name: 'New token' }).click();
+    await page.getByLabel('Name').fill('Script');
+    await page.route('**/auth/v1/tokens', loseAnswer, { times: 1 });
+    await make.click();
+    await expect(page.getByRole('alert').filter({ hasText: MESSAGES.unexpected })).toBeVisible();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await expect(tokens).toHaveCount(3);
   });
 });

@@ -14,11 +14,12 @@ import {
   seedRecoveryCodes,
   endSession,
   signInByPassword,
+  startApp,
   enterPassword,
   signInOverlay,
 } from '../support/sign-in.ts';
 import { editor, expectSaved, headersOf, items, sessionOf } from '../support/journal.ts';
-import { expectNoHorizontalScroll, inBothThemes, expect, expectToast, test } from '../support/test.ts';
+import { expectNoHorizontalScroll, inBothThemes, expect, expectToast, loseAnswer, test } from '../support/test.ts';
 
 const WANTED_PAGE = '/journal?date=2026-11-02';
 const WRONG_CODE = 'This code is wrong or has expired. Enter the code that your app shows now.';
@@ -149,7 +150,7 @@ test('a recovery code replaces the app once, and the owner renews the codes and 
     await page.getByRole('button', { name: 'Remove app' }).click();
     const dialog = page.getByRole('dialog');
     await expect(dialog).toContainText('Two-step verification will be off');
-    await page.route('**/factors/*', (route) => route.abort(), { times: 1 });
+    await page.route('**/factors/*', loseAnswer, { times: 1 });
     await dialog.getByRole('button', { name: 'Turn off' }).click();
     await expect(dialog.getByRole('alert').filter({ hasText: /./ }).first()).toBeVisible();
     await dialog.getByRole('button', { name: 'Turn off' }).click();
@@ -245,4 +246,17 @@ test('a texted code and a security key confirm a sign-in too', async ({ page, si
   await page.getByRole('button', { name: 'Use your security key' }).click();
   await page.getByRole('button', { name: 'Use your security key' }).click();
   await expect(page).toHaveURL('/journal');
+});
+
+test('an app whose set-up was left, or got no answer, is set up again', async ({ page, signUp }) => {
+  await signUp(page, { path: '/profile#security' });
+  const left = await startApp(page);
+  await page.reload();
+  expect(await startApp(page)).not.toBe(left);
+  await page.reload();
+  await page.getByRole('button', { name: 'Set up: Two-step verification' }).click();
+  await page.route('**/auth/v1/factors', loseAnswer, { times: 1 });
+  await page.getByRole('button', { name: 'Use an authenticator app' }).click();
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await expect(page.getByRole('img', { name: 'QR code for your authenticator app' })).toBeVisible();
 });

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { AxeBuilder } from '@axe-core/playwright';
-import { test as base, expect, type Page, type Locator } from '@playwright/test';
+import { test as base, expect, type Page, type Locator, type Route } from '@playwright/test';
 import type { Day } from '#domain/day/day.ts';
 import { sessionStorageKey } from '#client/lib/session/storage-keys.ts';
 import { runAdminCommand } from '#server/admin.ts';
@@ -272,6 +272,12 @@ export const readShift = (page: Page): Promise<number> =>
 /** The families of the fonts that the page has loaded. */
 export const loadedFonts = (page: Page): Promise<string[]> =>
   page.evaluate(() => [...document.fonts].filter(({ status }) => status === 'loaded').map(({ family }) => family));
+
+/** For `page.route`: the server has done what was asked, and the page does not hear of it. */
+export async function loseAnswer(route: Route): Promise<void> {
+  await route.fetch();
+  await route.abort();
+}
 
 export const chunkErrorToast = (page: Page): Locator =>
   page.getByRole('alert').filter({ hasText: "Couldn't load this. Check your connection and try again." });

@@ -61,17 +61,13 @@ export function AccessTokensPanel() {
   const tokens = useTokens();
   const [step, setStep] = useState<'list' | 'new' | CreatedToken>('list');
   const [ending, setEnding] = useState<Ending | null>(null);
-  if (typeof step === 'object') return <NewToken created={step} onDone={() => setStep('list')} />;
-  if (step === 'new')
-    return (
-      <TokenForm
-        onCreated={(created) => {
-          setStep(created);
-          void tokens.reload();
-        }}
-        onCancel={() => setStep('list')}
-      />
-    );
+  const showList = (): void => {
+    setStep('list');
+    // Also after a failure: the answer with the token may have been lost.
+    void tokens.reload();
+  };
+  if (typeof step === 'object') return <NewToken created={step} onDone={showList} />;
+  if (step === 'new') return <TokenForm onCreated={setStep} onCancel={showList} />;
   const { data } = tokens;
   return (
     <PanelView>

@@ -35,9 +35,15 @@ function useEnrolment() {
     factor,
     dialog,
     async enrol(parameters: { factor_type: 'totp' | 'phone' | 'webauthn'; friendly_name: string; phone?: string }) {
-      const enrolled = await applyChange((nonce) =>
-        request<EnrolledFactor>('POST', '/factors', { ...parameters, issuer: 'Hustle Forge', nonce }),
-      );
+      const create = () =>
+        applyChange((nonce) =>
+          request<EnrolledFactor>('POST', '/factors', { ...parameters, issuer: 'Hustle Forge', nonce }),
+        );
+      let enrolled = await create();
+      if (enrolled.error && enrolled.error !== 'cancelled' && enrolled.error.code === 'mfa_factor_name_conflict') {
+        await removeUnfinished(auth, parameters.friendly_name);
+        enrolled = await create();
+      }
       if (!enrolled.error) setFactor(enrolled.data);
       return enrolled;
     },
@@ -46,6 +52,13 @@ function useEnrolment() {
       if (factor) void auth.mfa.unenroll({ factorId: factor.id });
     },
   };
+}
+
+/** An enrolment that the user left, or whose answer was lost, keeps its name for five minutes. */
+async function removeUnfinished(auth: Auth, name: string): Promise<void> {
+  const { data } = await auth.mfa.listFactors();
+  for (const { id, status, friendly_name } of data?.all ?? [])
+    if (status === 'unverified' && friendly_name === name) await auth.mfa.unenroll({ factorId: id });
 }
 
 /** Null if the user already has codes, or if creating them failed: the factor list also offers to create them. */

@@ -74,7 +74,7 @@ type ConfirmChangeDialogProps<Data> = {
   change: Change<Data>;
   /** Texts of errors, by their code. */
   texts?: Readonly<Record<string, string>>;
-  /** The error that says that it is gone already, for example in another tab. */
+  /** The error that says that it is gone already, for example in another tab, or by a request whose answer was lost. */
   goneCode?: string;
   /** Follows a change that succeeded. The data is null if it was gone already. */
   onChanged: (data: Data | null) => Promise<void> | void;

@@ -162,7 +162,7 @@ function RenameForm({ passkey, onRenamed, onCancel }: RenameFormProps) {
 type RegistrationOptions = { challenge_id: string; options: Parameters<typeof startRegistration>[0]['optionsJSON'] };
 
 /** `count`: the number of the user's passkeys; null until they are loaded. */
-function AddPasskey({ count, onAdded }: { count: number | null; onAdded: (id: string) => Promise<void> }) {
+function AddPasskey({ count, onAdded }: { count: number | null; onAdded: (id: string | null) => Promise<void> }) {
   const auth = useAuth();
   const request = useAuthRequest();
   const { applyChange, dialog } = useRecentSignIn();
@@ -184,8 +184,9 @@ function AddPasskey({ count, onAdded }: { count: number | null; onAdded: (id: st
       challengeId: challenge.challenge_id,
       credential: credential as never,
     });
+    // Reads the list also after an error: the answer may have been lost.
+    await onAdded(verified.data?.id ?? null);
     if (verified.error) return toOutcome(verified.error, ERRORS);
-    await onAdded(verified.data.id);
     return { kind: 'success', text: 'The passkey was added. From now on it can sign you in.' };
   });
   if (!browserSupportsWebAuthn()) {
@@ -218,6 +219,7 @@ function RemovePasskey({ passkey, onRemoved, onClose }: RemovePasskeyProps) {
       }
       onClose={onClose}
       change={(nonce) => request('DELETE', `/passkeys/${passkey.id}?${new URLSearchParams({ nonce }).toString()}`)}
+      goneCode="validation_failed"
       onChanged={async () => {
         await onRemoved();
         toast({ kind: 'success', text: `Removed: ${isolate(name)}.` });

@@ -113,6 +113,7 @@ function RemoveFactor({ factor, isLast, onClose }: RemoveFactorProps) {
       label={isLast ? 'Turn off' : 'Remove'}
       onClose={onClose}
       change={() => auth.mfa.unenroll({ factorId: factor.id })}
+      goneCode="mfa_factor_not_found"
       onChanged={async () => {
         // Refreshes the token and the stored user, which still name the factor.
         await auth.refreshSession();
