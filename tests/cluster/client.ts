@@ -1,7 +1,7 @@
 /** A browser's side of HTTP: connections from an address of its own to the balancer, and an account. */
 import { Agent, request as httpsRequest } from 'node:https';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
-import type { ServerRequest, ServerResponse } from '../world/server/world-server.ts';
+import { readResponse, type ServerRequest, type ServerResponse } from '../world/server/world-server.ts';
 import { HOST_NAME } from './front.ts';
 import { addressOf, clientAddress } from './network.ts';
 
@@ -29,15 +29,7 @@ export function createClient(index: number, certificate: string): Client {
             headers: { host: HOST_NAME, ...headers },
             signal: AbortSignal.timeout(timeoutMs),
           },
-          (response) => {
-            let text = '';
-            response.setEncoding('utf8');
-            response.on('data', (piece: string) => (text += piece));
-            response.on('error', reject);
-            response.on('end', () => {
-              resolve({ status: response.statusCode!, headers: response.headers as Record<string, string>, text });
-            });
-          },
+          (response) => resolve(readResponse(response)),
         );
         request.on('error', reject);
         request.end(body);

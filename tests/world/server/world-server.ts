@@ -2,9 +2,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { Agent, request as httpRequest } from 'node:http';
+import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import type { Day } from '#domain/day/day.ts';
 import { withDateHeader, withoutDateHeader } from '#domain/log/entry-html.ts';
 import type { PlanId } from '#domain/plan/plan.ts';
@@ -20,6 +21,12 @@ const NO_SESSION = '00000000-0000-0000-0000-000000000000';
 
 export type ServerRequest = { method: string; path: string; headers: Record<string, string>; body: string };
 export type ServerResponse = { status: number; headers: Record<string, string>; text: string };
+
+export const readResponse = async (response: IncomingMessage): Promise<ServerResponse> => ({
+  status: response.statusCode!,
+  headers: response.headers as Record<string, string>,
+  text: await text(response),
+});
 
 /** The server that receives the requests of a schedule. */
 export type Backend = {
@@ -74,13 +81,7 @@ export async function startWorldServer() {
     new Promise((resolve, reject) => {
       const options = { agent, host: 'localhost', port, method, path };
       const request = httpRequest({ ...options, headers: { ...headers, [TIME_HEADER]: String(now) } }, (response) => {
-        let text = '';
-        response.setEncoding('utf8');
-        response.on('data', (piece: string) => (text += piece));
-        response.on('error', reject);
-        response.on('end', () => {
-          resolve({ status: response.statusCode!, headers: response.headers as Record<string, string>, text });
-        });
+        resolve(readResponse(response));
       });
       request.on('error', reject);
       request.end(body);
