@@ -110,7 +110,7 @@ function readDay(label: string, lines: readonly string[]): ParsedDay {
 /** Finds the ends of code blocks, in which a day's heading does not count. */
 class Fences {
   readonly #lines: readonly string[];
-  /** By sign, the shortest fence that no later line closes. Keeps the search linear. */
+  /** The length of the shortest unclosed fence, by its character: a longer one is unclosed too. Keeps the search linear. */
   readonly #unclosed = new Map<string, number>();
 
   constructor(lines: readonly string[]) {

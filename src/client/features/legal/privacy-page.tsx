@@ -1,4 +1,3 @@
-/** The privacy policy, in plain English (docs/specification/screens.md 16). */
 import { ROUTES } from '#domain/routes.ts';
 import { LegalPage, type LegalSection } from './legal-page.tsx';
 

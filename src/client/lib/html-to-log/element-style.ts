@@ -121,11 +121,11 @@ const ICON_FONT = /\b(?:material|google)[ -](?:material[ -])?(?:icons|symbols)\b
 /** The name of an icon, which a font draws as a picture: `content_copy`. */
 export const isIconName = (element: Element, style: Declarations): boolean =>
   ICON_FONT.test(`${element.getAttribute('class')} ${style.get('font-family')}`) &&
-  /^\s*[a-z\d_]+\s*$/.test(element.textContent ?? '');
+  /^\s*[a-z\d_]+\s*$/.test(element.textContent);
 
 /** Text that other programs get instead of a gap: `Ann — Today` in a chat shows no dash. */
 export const isHiddenSeparator = (element: Element, style: Declarations): boolean =>
-  isVisuallyHidden(style) && /^\s*[^\p{L}\p{N}]{1,3}\s*$/u.test(element.textContent ?? '');
+  isVisuallyHidden(style) && /^\s*[^\p{L}\p{N}]{1,3}\s*$/u.test(element.textContent);
 
 export const hasItemsSideBySide = (style: Declarations): boolean =>
   /^inline-(?:flex|grid)$/.test(style.get('display') ?? '');

@@ -203,7 +203,7 @@ class Converter {
       case 'rt':
         return this.addReading(element, inner);
       case 'tspan':
-        // A line of its own in the label of a drawing.
+        // With `dy` it begins a line of the label of a drawing.
         if (element.hasAttribute('dy')) this.line.breakLine();
         return this.walkChildren(element, inner);
       case 'q':
@@ -315,7 +315,7 @@ class Converter {
     };
     if (script) {
       inner.isRaised = true;
-      inner.script = isFormulaScript(element.textContent ?? '') ? script : null;
+      inner.script = isFormulaScript(element.textContent) ? script : null;
     }
     inner.marks = marksOf(
       tag,
@@ -402,7 +402,7 @@ class Converter {
     // A raised link is the number of a footnote.
     if (href !== null && !context.isRaised && !context.marks.includes('code') && !context.isInvisible) {
       const isOneLine = this.blocks === blocksBefore;
-      const label = isOneLine ? this.line.textSince(start) : (link.textContent ?? '');
+      const label = isOneLine ? this.line.textSince(start) : link.textContent;
       const { suffix, replacement } = linkAsText(label.replace(/\s+/g, ' ').trim(), href);
       if (replacement !== null && isOneLine) this.line.replaceSince(start, replacement, context.marks);
       else if (suffix !== null && (isOneLine || !this.line.isBlank)) this.line.append(suffix, context.marks);

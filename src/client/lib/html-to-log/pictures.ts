@@ -64,7 +64,7 @@ export function drawnText(element: Element): string | null {
   const kind = element.getAttribute('data-node-type');
   const isCard = element.hasAttribute('data-inline-card') || element.hasAttribute('data-block-card');
   if (kind === null && !isCard) return null;
-  const shown = (element.textContent ?? '').trim();
+  const shown = element.textContent.trim();
   if (isCard) return shown === '' ? element.getAttribute('href') : null;
   if (kind === 'expand' || kind === 'nestedExpand') {
     const title = element.getAttribute('data-title') ?? '';
@@ -78,7 +78,7 @@ export function drawnText(element: Element): string | null {
 
 /** What a field shows. Never a password. */
 export function controlText(control: Element, type: string): string {
-  if (control.localName === 'textarea') return (control.textContent ?? '').replace(/^\n/, '').trim();
+  if (control.localName === 'textarea') return control.textContent.replace(/^\n/, '').trim();
   if (control.localName === 'input')
     return /^(?:color|file|hidden|image|password|range)$/.test(type)
       ? ''
@@ -87,5 +87,5 @@ export function controlText(control: Element, type: string): string {
   const isOpen = control.hasAttribute('multiple') || Number(control.getAttribute('size')) > 1;
   const chosen = options.find((option) => option.hasAttribute('selected')) ?? options[0];
   const shown = isOpen ? options : chosen ? [chosen] : [];
-  return shown.map((option) => (option.textContent ?? '').replace(/\s+/g, ' ').trim()).join('\n');
+  return shown.map((option) => option.textContent.replace(/\s+/g, ' ').trim()).join('\n');
 }

@@ -86,6 +86,6 @@ export function mathText(element: Element): string {
     case 'mfenced':
       return `${element.getAttribute('open') ?? '('}${all(', ')}${element.getAttribute('close') ?? ')'}`;
     default:
-      return children.length > 0 ? all() : (element.textContent ?? '').trim().replace(/[\u2061-\u2064]/g, '');
+      return children.length > 0 ? all() : element.textContent.trim().replace(/[\u2061-\u2064]/g, '');
   }
 }
