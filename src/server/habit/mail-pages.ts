@@ -62,8 +62,7 @@ const EXPIRED: Page = {
   content: `<p>Links in a reminder work for three days. Open your journal to write.</p>\n${OPEN_JOURNAL}`,
 };
 
-const openDay = (day: Day): string =>
-  `<a class="button" href="${escapeHtml(dayPath(day))}">Open ${escapeHtml(dayLabel(day))}</a>`;
+const openDay = (day: Day): string => `<a class="button" href="${escapeHtml(dayPath(day))}">Open this day</a>`;
 
 const hasWordsPage = (day: Day): Page => ({
   status: 409,
