@@ -113,8 +113,7 @@ function NewAddress({ url, copyRef }: { url: string; copyRef: Ref<HTMLButtonElem
         className={styles.address}
         readOnly
         value={url}
-        // Backward, so that the beginning of the address stays in sight.
-        onFocus={({ currentTarget }) => currentTarget.setSelectionRange(0, url.length, 'backward')}
+        onFocus={({ currentTarget }) => currentTarget.select()}
       />
       <Buttons>
         <Button ref={copyRef} tone="primary" onClick={() => void copy()}>
