@@ -34,6 +34,7 @@ test('a document is made of the wins of a period, ordered by keys, reworded, and
 }) => {
   await signUp(page, { isCloser: true, logs: LOGS(), path: '/wins' });
   await collect(page);
+  await expect(page.getByRole('heading', { level: 1 })).toBeFocused();
   await expect
     .poll(() => textsOf(page))
     .toEqual(expect.arrayContaining(['Shipped the billing migration', 'Closed the audit']));
@@ -95,6 +96,7 @@ test('a line is picked, dragged, and every removal is taken back', async ({ page
   await saved(page);
 
   await page.getByRole('link', { name: 'All documents' }).click();
+  await expect(page.getByRole('heading', { level: 1, name: 'Wins', exact: true })).toBeFocused();
   await page.getByRole('button', { name: /^Delete Wins/ }).click();
   await expect(page.getByRole('list', { name: 'Documents' })).toHaveCount(0);
   await page.getByRole('button', { name: 'Undo' }).click();

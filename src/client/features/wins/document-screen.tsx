@@ -42,8 +42,16 @@ import styles from './wins.module.css';
 import { ArrowLeft } from 'lucide-react';
 import { Field } from '#client/ui/form/form.tsx';
 
+/** Announces the new screen: the router moves the focus only if the path changes, and here the query does. */
+export function useHeadingFocus(hasNavigated: boolean): void {
+  useEffect(() => {
+    if (hasNavigated && document.activeElement === document.body)
+      document.querySelector<HTMLElement>('h1[tabindex="-1"]')?.focus();
+  }, [hasNavigated]);
+}
+
 /** Reads the document, or takes it from this browser if the server does not have it yet. */
-export function DocumentScreen({ id }: { id: string }) {
+export function DocumentScreen({ id, hasNavigated }: { id: string; hasNavigated: boolean }) {
   const data = useData();
   const { id: userId } = useUser();
   const queries = useQueryClient();
@@ -79,7 +87,7 @@ export function DocumentScreen({ id }: { id: string }) {
     };
   }, [saver, queries, userId]);
 
-  if (saver !== null) return <DocumentEditor id={id} saver={saver} />;
+  if (saver !== null) return <DocumentEditor id={id} saver={saver} hasNavigated={hasNavigated} />;
   return (
     <Page title="Wins" back={<BackTo path={ROUTES.wins.path}>All documents</BackTo>}>
       <Stack above="s4">
@@ -97,7 +105,10 @@ export function DocumentScreen({ id }: { id: string }) {
 
 const newId = (): string => crypto.randomUUID();
 
-function DocumentEditor({ id, saver }: { id: string; saver: DocumentSaver }) {
+type DocumentEditorProps = { id: string; saver: DocumentSaver; hasNavigated: boolean };
+
+function DocumentEditor({ id, saver, hasNavigated }: DocumentEditorProps) {
+  useHeadingFocus(hasNavigated);
   const { document, state, theirs } = useSyncExternalStore(saver.subscribe, saver.getSnapshot);
   useTitle(titleOf(document));
   const premium = usePremium();

@@ -27,7 +27,7 @@ import { Pitch, PlanPlaceholder } from '#client/ui/plan/plan-placeholder.tsx';
 import { UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
 import { Buttons, Hint, LoadError, Quiet, Row, RowName, Rows, Stack } from '#client/ui/stack.tsx';
 import { useToast } from '#client/ui/toast.tsx';
-import { BackTo, PeriodFields, DocumentScreen } from './document-screen.tsx';
+import { BackTo, PeriodFields, DocumentScreen, useHeadingFocus } from './document-screen.tsx';
 import {
   deleteDocument,
   documentBackend,
@@ -44,12 +44,20 @@ const documentPath = (id: string): string => `${ROUTES.wins.path}?document=${id}
 
 export function WinsScreen() {
   const id = useSearchParam('document');
-  return id === undefined ? <DocumentList /> : <DocumentScreen key={id} id={id} />;
+  const [shown, setShown] = useState({ id, hasNavigated: false });
+  if (shown.id !== id) setShown({ id, hasNavigated: true });
+  const { hasNavigated } = shown;
+  return id === undefined ? (
+    <DocumentList hasNavigated={hasNavigated} />
+  ) : (
+    <DocumentScreen key={id} id={id} hasNavigated={hasNavigated} />
+  );
 }
 
 /** The list, and the form of a new document. */
-function DocumentList() {
+function DocumentList({ hasNavigated }: { hasNavigated: boolean }) {
   useTitle('Wins');
+  useHeadingFocus(hasNavigated);
   const premium = usePremium();
   const data = useData();
   const { id: userId } = useUser();
