@@ -136,8 +136,13 @@ describe('Markdown of other programs', () => {
       '<blockquote><p>a · b</p><p>c · d · e · f</p></blockquote>',
     ],
     [
+      'code beside its fence, without the language',
+      '```npm ci && npm test\nnext\n```\n~~~ js {1} title="a"\nx\n~~~',
+      '<pre><code>npm ci &amp;&amp; npm test\nnext</code></pre><pre><code>x</code></pre>',
+    ],
+    [
       'a table in an item',
-      '1. - | a | b |\n     |--|--|\n     | c | d |',
+      '1.\t- | a | b |\n\t  |--|--|\n\t  | c | d |',
       '<ol><li><ul><li><p>a · b</p><p>c · d</p></li></ul></li></ol>',
     ],
     ['cells without a header', '| | |\n|--|--|\n| c | d |', '<p>c · d</p>'],

@@ -130,6 +130,9 @@ function blockRule(name: string): BlockRule {
   return ruler.getRules('')[0]!;
 }
 
+/** The language beside a fence and its attributes. Chats write the first line of the code there. */
+const LANGUAGE = /^(?:[\w+#./:-]*(?:[\s,]+(?:[\w-]+=|\{).*)?|\{.*)$/;
+
 class LogWriter {
   readonly #lines: readonly string[];
   readonly #keepsBreaks: boolean;
@@ -195,9 +198,11 @@ class LogWriter {
         this.#html.push(`</${token.tag}>`);
         break;
       case 'fence':
-      case 'code_block':
-        this.#html.push(`<pre><code>${escapeHtml(token.content.replace(/\n$/, ''))}</code></pre>`);
+      case 'code_block': {
+        const beside = LANGUAGE.test(token.info.trim()) ? '' : `${token.info.trim()}\n`;
+        this.#html.push(`<pre><code>${escapeHtml((beside + token.content).replace(/\n$/, ''))}</code></pre>`);
         break;
+      }
       case 'html_block':
         this.#listStart = LIST_START.exec(token.content)?.[1] ?? null;
         this.#writeLines(htmlParser.parseInline(token.content, {})[0]!.children!, (line) => line.trim());
@@ -237,7 +242,7 @@ class LogWriter {
     this.#columns ||= cells.length;
     const split = this.#lines[line]!.split(/(?<!\\)\|/);
     if (split.at(-1)!.trim() === '') split.pop();
-    if (/^(?:[\s>]|[-+*] |\d+[.)] )*$/.test(split[0] ?? '')) split.shift();
+    if (/^(?:[\s>]|(?:[-+*]|\d+[.)])\s)*$/.test(split[0] ?? '')) split.shift();
     for (const cell of split.slice(this.#columns))
       cells.push(inlineHtml(parser.parseInline(cell.trim(), {})[0]!.children!, 'space').join(' '));
     const html = joinCells(cells);
