@@ -12,7 +12,7 @@ import { Notice } from '#client/ui/notice.tsx';
 import { ShareButton } from '#client/ui/share/share-button.tsx';
 import { REVIEW_KEY, ReviewFacts, ReviewText, type ShownReview } from './review.tsx';
 import charts from './review-charts.module.css';
-import { Summary } from '#client/ui/disclosure.tsx';
+import { Summary } from '#client/ui/page/folded-section.tsx';
 import styles from './reviews.module.css';
 
 export const KEPT_KEY = ['kept-reviews'] as const;

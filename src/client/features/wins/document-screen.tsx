@@ -10,8 +10,11 @@ import {
   type CandidateDay,
 } from '#domain/documents/win-candidates.ts';
 import {
+  authorOf,
   LINE_MAX_LENGTH,
+  lineDate,
   periodLabel,
+  sectionsOf,
   TITLE_MAX_LENGTH,
   titleOf,
   type DocumentLine,
@@ -36,8 +39,8 @@ import { documentBackend, documentsKey, draftStore, takeDraft } from './document
 import { changeText, insertByDate, insertHeading, putBack, removeLine, GrowingText, LineList } from './line-list.tsx';
 import { HandIn } from './hand-in.tsx';
 import { readCandidates, PickLines } from './pick-lines.tsx';
-import { Paper } from './paper.tsx';
-import { Summary } from '#client/ui/disclosure.tsx';
+import { Summary } from '#client/ui/page/folded-section.tsx';
+import paper from './paper.module.css';
 import styles from './wins.module.css';
 import { ArrowLeft } from 'lucide-react';
 import { Field } from '#client/ui/form/form.tsx';
@@ -327,5 +330,42 @@ export function PeriodFields({ days, onChange }: { days: Days; onChange: (days: 
         />
       ))}
     </div>
+  );
+}
+
+/** The document as it is printed, on A4 or Letter. On the screen it is hidden. */
+function Paper({ document }: { document: WinsDocument }) {
+  const { from, to } = document;
+  const author = authorOf(document);
+  return (
+    <article className={paper.paper}>
+      <header className={paper.head}>
+        {/* The page has a heading of its own, which is not printed. */}
+        <p className={paper.title} dir="auto">
+          {titleOf(document)}
+        </p>
+        <p className={paper.facts}>
+          {author !== '' && <bdi>{author}</bdi>}
+          <span>{periodLabel(from, to)}</span>
+        </p>
+      </header>
+      {sectionsOf(document).map(({ heading, wins }, index) => (
+        <section key={index} className={paper.section}>
+          {heading !== null && (
+            <p className={paper.heading} dir="auto">
+              {heading}
+            </p>
+          )}
+          <ul className={paper.wins}>
+            {wins.map((win) => (
+              <li key={win.id}>
+                <span dir="auto">{win.text}</span>
+                <time dateTime={win.date}>{lineDate(win.date, document)}</time>
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+    </article>
   );
 }

@@ -15,7 +15,7 @@ import {
 } from '#domain/documents/win-candidates.ts';
 import { Field } from '#client/ui/form/form.tsx';
 import { Quiet } from '#client/ui/stack.tsx';
-import { Summary } from '#client/ui/disclosure.tsx';
+import { Summary } from '#client/ui/page/folded-section.tsx';
 import styles from './wins.module.css';
 import { splitReview, type DayText } from '#domain/coach/win-bullets.ts';
 import { ANSWER_TOO_LONG, type DataClient } from '#client/lib/api/data-client.ts';

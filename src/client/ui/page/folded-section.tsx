@@ -1,5 +1,5 @@
-/** A section that sums itself up in a line until it is opened. */
-import { useId, useState, type ReactNode, type Ref } from 'react';
+/** Sections and `details` that sum themselves up in a line until they are opened. */
+import { useId, useState, type ComponentProps, type ReactNode, type Ref } from 'react';
 import { Button } from '../button.tsx';
 import { Section } from './page.tsx';
 import styles from './folded-section.module.css';
@@ -56,7 +56,7 @@ type SummaryLineProps = {
 
 /** What sums a section up, and the button that opens and closes it. */
 export const SummaryLine = ({ ref, label, name, isOpen, contentId, onToggle, children }: SummaryLineProps) => (
-  <div ref={ref} className={styles.summary}>
+  <div ref={ref} className={styles.line}>
     <div>{children}</div>
     {onToggle && (
       <Button aria-expanded={isOpen} aria-controls={contentId} aria-label={name} onClick={onToggle}>
@@ -64,4 +64,9 @@ export const SummaryLine = ({ ref, label, name, isOpen, contentId, onToggle, chi
       </Button>
     )}
   </div>
+);
+
+/** What sums up a `details` element, with a chevron. */
+export const Summary = (props: Omit<ComponentProps<'summary'>, 'className'>) => (
+  <summary {...props} className={styles.summary} />
 );

@@ -16,7 +16,7 @@ import { ImportPlanView, DayList, SkippedLists, UndoButton } from './import-plan
 import { useImport, usePastImports, type ImportState } from './use-import.ts';
 import { MAX_FILES, type ChosenFile } from './open-files.ts';
 import { countLocked, type ImportSummary } from './import-run.ts';
-import { Summary } from '#client/ui/disclosure.tsx';
+import { Summary } from '#client/ui/page/folded-section.tsx';
 import styles from './import.module.css';
 
 const pauseText = (what: 'import' | 'undo', seconds: number): string =>

@@ -11,7 +11,7 @@ import { Notice } from '#client/ui/notice.tsx';
 import { Buttons, Quiet } from '#client/ui/stack.tsx';
 import { countLocked, daysToWrite, type ImportPlan, type PlannedDay } from './import-run.ts';
 import { pluralize } from '../settings-parts.tsx';
-import { Summary } from '#client/ui/disclosure.tsx';
+import { Summary } from '#client/ui/page/folded-section.tsx';
 import styles from './import.module.css';
 
 const CHOICES: readonly { value: Choice; label: string; hint: string }[] = [
