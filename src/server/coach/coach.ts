@@ -78,6 +78,8 @@ type Deps = {
   events?: Pick<EventCounters, 'analysis'>;
 };
 
+const PREPARATIONS = { maxRunning: 2, maxPerClient: 1, maxQueued: 100, maxQueuedPerClient: 10 };
+
 export function createCoach({ settings, database, clock, limiters, log, events = NO_EVENTS }: Deps): Coach {
   const deps = {
     store: createCoachStore(database),
@@ -93,12 +95,7 @@ export function createCoach({ settings, database, clock, limiters, log, events =
   let graceTimer: NodeJS.Timeout | undefined;
 
   // Logs can be long: load them only after the access checks, and for few users at a time.
-  const limiter = limiters.createLimiter('coach', {
-    maxRunning: 2,
-    maxPerClient: 1,
-    maxQueued: 100,
-    maxQueuedPerClient: 10,
-  });
+  const limiter = limiters.createLimiter('coach', PREPARATIONS);
   const analyses = limiters.createQuota('analyses', MAX_RUNNING_ANALYSES);
 
   async function startAnalysis<Result>(

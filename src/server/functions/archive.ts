@@ -32,14 +32,11 @@ const BEFORE_ALL_DAYS = '-infinity';
 /** The date of the last row read. */
 type Position = Day | typeof BEFORE_ALL_DAYS;
 
+const PAGES = { maxRunning: 2, maxPerClient: 1, maxQueued: 50, maxQueuedPerClient: 2 };
+
 export function sendArchive({ auth, limiters }: { auth: AuthDeps; limiters: Limiters }) {
   // Reads at most two pages at a time, for two users. A slow client holds no slot between two pages.
-  const limiter = limiters.createLimiter('archives', {
-    maxRunning: 2,
-    maxPerClient: 1,
-    maxQueued: 50,
-    maxQueuedPerClient: 2,
-  });
+  const limiter = limiters.createLimiter('archives', PAGES);
 
   return async function downloadArchive(context: Context<AppEnv>): Promise<Response> {
     // Loaded at the first use, because few servers ever need it.

@@ -33,15 +33,12 @@ const NOT_CACHED = { 'Cache-Control': 'no-store' };
 
 type FindDeps = { database: Database; limiters: Limiters };
 
+const SEARCHES = { maxRunning: 4, maxPerClient: 1, maxQueued: 100, maxQueuedPerClient: 10 };
+
 export function findEntries({ database, limiters }: FindDeps) {
   // Separate from the limiter of the data API, so that a long export delays no search. One search per user runs at a
   // time, so typing holds at most one connection.
-  const limiter = limiters.createLimiter('find', {
-    maxRunning: 4,
-    maxPerClient: 1,
-    maxQueued: 100,
-    maxQueuedPerClient: 10,
-  });
+  const limiter = limiters.createLimiter('find', SEARCHES);
 
   return async function find(context: Context<AppEnv>, caller: SignedInCaller): Promise<Response> {
     const query = await readQuery(context);

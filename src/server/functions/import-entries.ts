@@ -119,14 +119,11 @@ class PlanChangedError extends Error {
   override name = 'PlanChangedError';
 }
 
+const IMPORTS = { maxRunning: 2, maxPerClient: 1, maxQueued: 50, maxQueuedPerClient: 4 };
+
 export function importEntries({ database, clock, limiters, writeQuota }: ImportDeps) {
   // Cleaning foreign HTML is expensive: few users at a time, one request per user.
-  const limiter = limiters.createLimiter('imports', {
-    maxRunning: 2,
-    maxPerClient: 1,
-    maxQueued: 50,
-    maxQueuedPerClient: 4,
-  });
+  const limiter = limiters.createLimiter('imports', IMPORTS);
 
   return async function importDays(context: Context<AppEnv>, { identity, userId }: SignedInCaller): Promise<Response> {
     writeQuota.check(userId);

@@ -37,13 +37,10 @@ const READ_FIRST = 'select min(date)::text as first from public.entry_dates wher
 
 type Row = { date: Day; score: number | null; text: string | null };
 
+const SUMMARIES = { maxRunning: 2, maxPerClient: 1, maxQueued: 100, maxQueuedPerClient: 5 };
+
 export function summarizeYear({ database, limiters }: { database: Database; limiters: Limiters }) {
-  const limiter = limiters.createLimiter('year', {
-    maxRunning: 2,
-    maxPerClient: 1,
-    maxQueued: 100,
-    maxQueuedPerClient: 5,
-  });
+  const limiter = limiters.createLimiter('year', SUMMARIES);
 
   return async function summarize(context: Context<AppEnv>, caller: SignedInCaller): Promise<Response> {
     const { year } = await readBody(context);
@@ -126,14 +123,11 @@ export type ReadDaysAnswer = { success: true; from: Day; to: Day; days: { date: 
 
 type Deps = { database: Database; clock: Clock; limiters: Limiters };
 
+const READS = { maxRunning: 2, maxPerClient: 1, maxQueued: 100, maxQueuedPerClient: 10 };
+
 export function readDays(deps: Deps) {
   const { database, limiters } = deps;
-  const limiter = limiters.createLimiter('read days', {
-    maxRunning: 2,
-    maxPerClient: 1,
-    maxQueued: 100,
-    maxQueuedPerClient: 10,
-  });
+  const limiter = limiters.createLimiter('read days', READS);
   return async function readOwnDays(context: Context<AppEnv>, caller: FunctionCaller): Promise<Response> {
     const { from, to } = await readRange(deps, caller, await readBody(context));
     const { rows } = await runLimited(limiter, () =>

@@ -103,13 +103,10 @@ export function listImports({ database }: Pick<UndoDeps, 'database'>) {
   };
 }
 
+const UNDOS = { maxRunning: 2, maxPerClient: 1, maxQueued: 50, maxQueuedPerClient: 4 };
+
 export function undoImport({ database, limiters, writeQuota }: UndoDeps) {
-  const limiter = limiters.createLimiter('undone imports', {
-    maxRunning: 2,
-    maxPerClient: 1,
-    maxQueued: 50,
-    maxQueuedPerClient: 4,
-  });
+  const limiter = limiters.createLimiter('undone imports', UNDOS);
 
   return async function undoOwnImport(context: Context<AppEnv>, { userId }: SignedInCaller): Promise<Response> {
     writeQuota.check(userId);

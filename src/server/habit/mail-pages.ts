@@ -32,13 +32,10 @@ type PageDeps = {
 
 type Page = { title: string; content: string; status?: 200 | 404 | 409 | 410 | 503 };
 
+const VISITS = { maxRunning: 4, maxPerClient: 1, maxQueued: 100, maxQueuedPerClient: 10 };
+
 export function mailPageRoutes(deps: PageDeps): Hono<AppEnv> {
-  const limiter = deps.limiters.createLimiter('mail_pages', {
-    maxRunning: 4,
-    maxPerClient: 1,
-    maxQueued: 100,
-    maxQueuedPerClient: 10,
-  });
+  const limiter = deps.limiters.createLimiter('mail_pages', VISITS);
   const routes = new Hono<AppEnv>();
   const serve =
     (answer: (deps: PageDeps, context: Context<AppEnv>) => Promise<Page>) =>

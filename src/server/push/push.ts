@@ -78,6 +78,8 @@ const MAX_BODY_BYTES = 8 * 1024;
 
 type RenewDeps = { push: Push; database: Database; limiters: Limiters };
 
+const RENEWALS = { maxRunning: 2, maxPerClient: 1, maxQueued: 100, maxQueuedPerClient: 10 };
+
 /**
  * `POST /push/renew` {token, subscription}: the service worker got another subscription in place of its own. It has no
  * session, so a token of the device stands for it, which this browser alone has.
@@ -85,12 +87,7 @@ type RenewDeps = { push: Push; database: Database; limiters: Limiters };
  * Threat: a stranger guesses a token. It has 128 random bits, and every wrong one costs a slot of a small queue.
  */
 export function renewRoute({ push, database, limiters }: RenewDeps): Hono<AppEnv> {
-  const limiter = limiters.createLimiter('push_renewals', {
-    maxRunning: 2,
-    maxPerClient: 1,
-    maxQueued: 100,
-    maxQueuedPerClient: 10,
-  });
+  const limiter = limiters.createLimiter('push_renewals', RENEWALS);
   const routes = new Hono<AppEnv>();
   routes.post('/renew', limitBody(MAX_BODY_BYTES), async (context) => {
     const { token, subscription } = (parseJson(await readText(context)) ?? {}) as Record<string, unknown>;
