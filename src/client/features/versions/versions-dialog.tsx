@@ -249,7 +249,6 @@ function Comparison({ lines, label, isSameFormatting }: ComparisonProps) {
             className={styles.line}
             // The direction of the user's words: `bdi` leaves ours out.
             dir="auto"
-            data-change={line.change}
             data-heading={line.isHeading}
             style={{ '--depth': Math.min(line.depth, 4) } as CSSProperties}
           >
