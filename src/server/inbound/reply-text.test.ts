@@ -179,6 +179,16 @@ test.each([
   ['Morning\n====\nShipped it', ['Morning', '====', 'Shipped it']],
   ['Shipped it\n\nStill open:', ['Shipped it', 'Still open:']],
   ['Signed the confidential agreement by e-mail today', ['Signed the confidential agreement by e-mail today']],
+  ['Shipped it\n=== Release done ===', ['Shipped it', '=== Release done ===']],
+  ['Sent via email the offer to 20 customers', ['Sent via email the offer to 20 customers']],
+  ['Sent with DHL the phone to Basel', ['Sent with DHL the phone to Basel']],
+  ['Sent from Windows to Linux: the build server', ['Sent from Windows to Linux: the build server']],
+  ['Shipped it\n\nThanks!\n\nFixed the login bug', ['Shipped it', 'Thanks!', 'Fixed the login bug']],
+  ['Shipped it\n\nThank you\nPS: fixed the export', ['Shipped it', 'Thank you', 'PS: fixed the export']],
+  [
+    'Sent the confidential draft of the contract to each recipient and the board',
+    ['Sent the confidential draft of the contract to each recipient and the board'],
+  ],
   ['From: the new office, first day\nTo: do list emptied', ['From: the new office, first day', 'To: do list emptied']],
   ['Regards from the customer: they like it', ['Regards from the customer: they like it']],
 ])('the words %j are items %j', (words, items) => {

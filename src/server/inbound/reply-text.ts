@@ -32,14 +32,17 @@ export function readOwnText(text: string, quoted: Quoted): string {
   return withoutSignature(collapse(withoutQuotes(cutOurMail(lines, quoted), quoted)));
 }
 
-const SIGNED_TEXT = /^-----BEGIN PGP SIGNED MESSAGE-----\n(?:[A-Za-z-]{1,40}: .*\n){0,9}/m;
+const ARMOUR_HEADERS = String.raw`(?:[A-Za-z-]{1,40}: .*\n){0,9}`;
+const SIGNED_TEXT = new RegExp(`^-----BEGIN PGP SIGNED MESSAGE-----\\n${ARMOUR_HEADERS}`, 'm');
+/** Threat: many beginnings without an end. A block has no dash, so each is read only up to the next one. */
+const ARMOUR = new RegExp(
+  String.raw`^-----BEGIN PGP (?:SIGNATURE|MESSAGE)-----\n${ARMOUR_HEADERS}[\w+/=\s]*-----END PGP (?:SIGNATURE|MESSAGE)-----$`,
+  'm',
+);
 
 /** Without the armour around a signed text, and without encrypted text, which nobody can read here. */
 const withoutPgp = (text: string): string =>
-  (SIGNED_TEXT.test(text) ? text.replace(SIGNED_TEXT, '').replaceAll(/^- (?=-)/gm, '') : text).replace(
-    /^-----BEGIN PGP (?:SIGNATURE|MESSAGE)-----\n[\w+/=: .\n-]*?^-----END PGP (?:SIGNATURE|MESSAGE)-----$/m,
-    '',
-  );
+  (SIGNED_TEXT.test(text) ? text.replace(SIGNED_TEXT, '').replaceAll(/^- (?=-)/gm, '') : text).replace(ARMOUR, '');
 
 /** Without quotation signs, invisible characters and spaces, as clients change them. */
 const bare = (line: string): string =>
@@ -86,8 +89,9 @@ function findQuoteBegin(lines: readonly string[], marker: number, quoted: Quoted
 const MAX_HEADER_LINES = 8;
 /** Blank lines that a client puts between it and the quotation. Threat: a mail of quotations with all lines blank above each. */
 const MAX_GAP_LINES = 20;
-/** A rule, also with words in it: `-----Original Message-----`. */
-const SEPARATOR = /^[-_=*\u2014\s]{3,}(?:[^-_=*\u2014]{1,40}[-_=*\u2014\s]{3,})?$/;
+const RULE = /^[-_=*\u2014\s]{3,}$/;
+/** Above a block of headers, also with words in it: `-----Original Message-----`. */
+const RULE_WITH_WORDS = /^[-_=*\u2014\s]{3,}(?:[^-_=*\u2014]{1,40}[-_=*\u2014\s]{3,})?$/;
 const HEADER_LINE = /^\p{L}[\p{L} ]{0,20}\s?[:：]\s*\S/u;
 /** Headers that name no address but the sender. */
 const MIN_HEADER_LINES = 3;
@@ -117,7 +121,8 @@ function findAttributionBegin(lines: readonly string[], quote: number, { address
   const isSameForm = HEADER_LINE.test(before) || !HEADER_LINE.test(bare(lines[first]!));
   if (isSameForm && WRAPPED_ATTRIBUTION.test(before)) first -= 1;
   let begin = first;
-  while (begin > 0 && (bare(lines[begin - 1]!) === '' || SEPARATOR.test(lines[begin - 1]!))) begin -= 1;
+  const rule = HEADER_LINE.test(bare(lines[first]!)) ? RULE_WITH_WORDS : RULE;
+  while (begin > 0 && (bare(lines[begin - 1]!) === '' || rule.test(lines[begin - 1]!))) begin -= 1;
   return begin;
 }
 
@@ -168,7 +173,7 @@ const MAX_CLOSING_LENGTH = 60;
 const SENT =
   /^(?:Sent (?:from|with|via|using)|Von (?:mein|Outlook)|Gesendet (?:mit|vo[nm])|Diese Nachricht wurde|Envoyé (?:de|à partir|avec|par|via)|Enviad[oa] (?:desde|do|a partir|con|com|pelo)|Inviato (?:da|con)|Verzonden|Verstuurd|Отправлено (?:с|из)|Надіслано з|Изпратено от|Στάλθηκε από|发自|發自|從我的|从我的|来自|Wysłan[eo] z|Skickat från|Sendt fra|Lähetetty|Odesláno z|Odoslané z|Trimis de pe|Küldve|Enviat des|Dikirim dari|Được gửi từ|ส่งจาก|أُ?رسلت من|تم الإرسال من|נשלח מ)|(?:から送信|에서 보냄|gönderildi)$/u;
 const PROGRAM =
-  /iPhone|iPad|iPod|Android|Galaxy|Samsung|BlackBerry|Outlook|Windows|Yahoo|AOL|Mail|Proton|Tuta|Spark|Superhuman|Xiaomi|Huawei|Handy|mobil|phone|téléphone|telefon|teléfono|móvil|手机|手機/iu;
+  /\b(?:iPhone|iPad|iPod|Android|Galaxy|Samsung|BlackBerry|Outlook|Windows|Yahoo|AOL|Mail|Proton(?:Mail)?|Tuta|Spark|Superhuman|Xiaomi|Huawei|Handy)\b|mobil|(?:smart|my |\d)phone|téléphone|telefon|teléfono|móvil|手机|手機/u;
 const GET_OUTLOOK = /^.{2,25} Outlook .{1,6} (?:iOS|Android|Mac)\b/u;
 const MAX_SENT_LENGTH = 80;
 const ADDRESS_OF_PAGE = /[<([]?\s*https?:\S+\s*[>)\]]?/g;
@@ -176,13 +181,19 @@ const ADDRESS_OF_PAGE = /[<([]?\s*https?:\S+\s*[>)\]]?/g;
 const CLOSING =
   /^(?:(?:with )?(?:(?:best|kind|kindest|warm|warmest|many) )?regards|best wishes|all the best|cheers|(?:many )?thanks|thank you|(?:yours )?sincerely|mit (?:freundlichen|besten|vielen|lieben|herzlichen) grü(?:ß|ss)en|(?:viele|liebe|beste|freundliche|herzliche|schöne) grü(?:ß|ss)e|mfg|(?:bien )?cordialement|bien à vous|bonne (?:journée|soirée)|saludos(?: cordiales)?|un saludo|(?:cordiali|distinti) saluti|saluti|atenciosamente|abraços?|(?:met vriendelijke )?groet(?:en)?|med venlig hilsen|(?:med )?vänliga hälsningar|hilsen|pozdrawiam|с уважением|よろしくお願い(?:いた|致)?します)[\s,.!。]*$/iu;
 
+/** The name below a greeting: one word, or some with capitals. */
+const NAME =
+  /^(?:\p{L}[\p{L}.'’-]*|[\p{Lu}\p{Lo}][\p{L}.'’-]*(?: (?:[\p{Lu}\p{Lo}][\p{L}.'’-]*|van|von|de|da|del|di|der|den)){1,4})$/u;
+
 /** What companies put below their mails. */
 const DISCLAIMER =
-  /^(?=.*(?:confidential|vertraulich|confidentiel|confidencial|riservat|vertrouwelijk))(?=.*(?:recipient|addressee|solely|empfänger|adressat|destinat|geadresseerde)).{60}/iu;
+  /^(?=\W*(?:this|the|diese|der|ce|cette?|les|este?|esta|el|la|quest[oa]|il|le|dit|deze|de|confidential(?:ity)?)\b)(?=.*(?:confidential|vertraulich|confidentiel|confidencial|riservat|vertrouwelijk))(?=.*(?:recipient|addressee|solely|empfänger|adressat|destinat|geadresseerde)).{60}/iu;
 
 function isSentFrom(line: string): boolean {
   const words = line.replaceAll(ADDRESS_OF_PAGE, '').trim();
-  return words.length <= MAX_SENT_LENGTH && ((SENT.test(words) && PROGRAM.test(words)) || GET_OUTLOOK.test(words));
+  // A colon is a user's: "Sent from Windows to Linux: the build server".
+  if (words.length > MAX_SENT_LENGTH || /[:：]/.test(words)) return false;
+  return (SENT.test(words) && PROGRAM.test(words)) || GET_OUTLOOK.test(words);
 }
 
 function withoutSignature(text: string): string {
@@ -196,11 +207,12 @@ function withoutSignature(text: string): string {
     const isLast = below.length === 0;
     const isSignature =
       line === '--' ||
-      (isLast && (line === '' || SEPARATOR.test(line) || DISCLAIMER.test(line))) ||
+      (isLast && (line === '' || RULE.test(line) || DISCLAIMER.test(line))) ||
       (isLast && (above === null || above === '' || above === '--') && isSentFrom(line)) ||
       (above === '' &&
         below.length <= MAX_CLOSING_LINES &&
         below.every(({ length }) => length <= MAX_CLOSING_LENGTH) &&
+        NAME.test(below.at(-1) ?? 'none') &&
         CLOSING.test(line));
     if (isSignature) {
       end = at;
