@@ -45,16 +45,17 @@ function isQuotation(name: string, { class: classes = '', id = '', type = '', na
 /** Elements deeper than this are read, without the indentation of their lists. */
 const MAX_LIST_DEPTH = 20;
 
-/** What follows is not read. */
+/** What follows is not read. Threat: the parser searches all open elements at each tag, so depth costs quadratic time. */
 const MAX_ELEMENTS = 8_000;
+const MAX_OPEN_ELEMENTS = 1_000;
 
 export function htmlToText(html: string): string {
   const lines: string[] = [];
   let line = '';
   /** Open elements within a skipped one, that one included. */
   let skipped = 0;
-  let isOver = false;
   let elements = 0;
+  let open = 0;
   let pre = 0;
   /** The next number of each open list; null in a list without numbers. */
   const lists: (number | null)[] = [];
@@ -65,8 +66,9 @@ export function htmlToText(html: string): string {
   }
   const parser = new Parser({
     onopentag(name, attributes) {
-      if ((elements += 1) > MAX_ELEMENTS) isOver = true;
-      if (isOver) return;
+      elements += 1;
+      open += 1;
+      if (elements > MAX_ELEMENTS || open > MAX_OPEN_ELEMENTS) return parser.pause();
       const isQuoted = skipped === 0 && isQuotation(name, attributes);
       if (isQuoted) {
         endLine();
@@ -79,11 +81,7 @@ export function htmlToText(html: string): string {
       }
       // An emoji that comes as a picture.
       if (name === 'img' && EMOJI.test(attributes['alt'] ?? '')) line += attributes['alt'];
-      if (REST_IS_QUOTE_ID.test(attributes['id'] ?? '')) {
-        endLine();
-        isOver = true;
-        return;
-      }
+      if (REST_IS_QUOTE_ID.test(attributes['id'] ?? '')) return parser.pause();
       if (name === 'br') {
         // A blank line separates paragraphs, as an empty element does.
         if (line.trim() === '') lines.push('');
@@ -99,7 +97,7 @@ export function htmlToText(html: string): string {
       if (name === 'li') line = startItem();
     },
     ontext(text) {
-      if (isOver || skipped > 0) return;
+      if (skipped > 0) return;
       if (pre > 0) {
         const [first = '', ...rest] = text.split('\n');
         line += first;
@@ -113,7 +111,7 @@ export function htmlToText(html: string): string {
       line += line === '' ? words.trimStart() : words;
     },
     onclosetag(name) {
-      if (isOver) return;
+      open -= 1;
       if (skipped > 0) {
         skipped -= 1;
         return;

@@ -15,6 +15,7 @@ const MAX_BOUNDARIES = 400;
 const MAX_HEADER_BYTES = 128 * 1024;
 const MAX_NESTING = 20;
 const MAX_HEADERS = 1_000;
+const MAX_SENDER_LENGTH = 2_000;
 /** Each costs a request to DNS and a hash over the mail. Mailing lists and forwarders add a few. */
 const MAX_SIGNATURES = 10;
 
@@ -91,6 +92,8 @@ function readSender({ from }: Email, headers: ReadonlyMap<string, readonly strin
   const address = from && from.group === undefined ? from.address.toLowerCase() : '';
   const isPlain = /^[a-z0-9!#$%&'*+/=?^_`{|}~.-]+@[a-z0-9.-]+$/.test(address);
   if (value === undefined || others.length > 0 || !isPlain) throw new UnreadableMail('sender');
+  // Threat: quotes that never end make the pattern below read the rest from each of them.
+  if (value.length > MAX_SENDER_LENGTH) throw new UnreadableMail('sender');
   // The parser returns the first of several addresses. An @ outside of a quoted name and a comment counts an address.
   const signs = value.replaceAll(/"(?:[^"\\]|\\.)*"|\([^()]*\)/g, '').split('@').length - 1;
   if (signs !== 1) throw new UnreadableMail('sender');

