@@ -3,7 +3,8 @@
  * write it. Daylio stores the local day; before 2020 the year had a column of its own.
  */
 import { normalizeText } from '../log/text-to-log.ts';
-import { parseTimestamp, titleOf, withoutMidnight } from './json-fields.ts';
+import { titleOf } from './json-fields.ts';
+import { parseTimestamp, withoutMidnight } from './timestamps.ts';
 import {
   type JournalEntry,
   type JournalReader,

@@ -3,7 +3,8 @@
  * One Classic (`entries/*.doentry`, property lists), and the plain text export.
  */
 import { normalizeText } from '../log/text-to-log.ts';
-import { entryTime, fieldsOf, listOf, stringOf, type Fields } from './json-fields.ts';
+import { fieldsOf, listOf, stringOf, type Fields } from './json-fields.ts';
+import { entryTime } from './timestamps.ts';
 import {
   type JournalEntry,
   type JournalReader,

@@ -4,7 +4,8 @@
  */
 import { isDay } from '../day/day.ts';
 import { normalizeText } from '../log/text-to-log.ts';
-import { entryTime, fieldsOf, listOf, stringOf, titleOf, type Fields } from './json-fields.ts';
+import { fieldsOf, listOf, stringOf, titleOf, type Fields } from './json-fields.ts';
+import { entryTime } from './timestamps.ts';
 import {
   type JournalEntry,
   type JournalReader,

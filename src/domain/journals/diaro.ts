@@ -1,7 +1,8 @@
 /**
  * Diaro: `DiaroBackup.xml` in a zip, tables of rows. An entry stores its instant in milliseconds and its own offset.
  */
-import { entryTime, stringOf, titleOf } from './json-fields.ts';
+import { stringOf, titleOf } from './json-fields.ts';
+import { entryTime } from './timestamps.ts';
 import {
   type JournalEntry,
   type JournalReader,

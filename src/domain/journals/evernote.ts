@@ -14,7 +14,7 @@ import {
   skip,
 } from './journal-reader.ts';
 import { attributeOf, decodeEntities, findElements, replaceElements, tagsOf } from './markup.ts';
-import { dayOfNote } from './json-fields.ts';
+import { dayOfNote } from './timestamps.ts';
 
 const isEnex = (file: SourceFile): boolean => /\.enex$/i.test(file.path) && !isHidden(file);
 

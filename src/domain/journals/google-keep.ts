@@ -1,6 +1,7 @@
 /** Google Keep (Takeout): one JSON file per note, beside an HTML file with the same text. Instants have no zone. */
 import { escapeHtml } from '../log/entry-html.ts';
-import { fieldsOf, listOf, stringOf, titleOf, type Fields, noteTime } from './json-fields.ts';
+import { fieldsOf, listOf, stringOf, titleOf, type Fields } from './json-fields.ts';
+import { noteTime } from './timestamps.ts';
 import {
   type JournalEntry,
   type JournalReader,

@@ -15,7 +15,7 @@ import {
   skip,
 } from './journal-reader.ts';
 import { plainMarkdown } from './plain-markdown.ts';
-import { dayOfNote } from './json-fields.ts';
+import { dayOfNote } from './timestamps.ts';
 
 const isArchive = ({ path }: SourceFile): boolean => /\.jex$/i.test(path);
 const isRaw = ({ path }: SourceFile): boolean => /(?:^|\/)[\da-f]{32}\.md$/i.test(path);

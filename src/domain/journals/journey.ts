@@ -2,7 +2,8 @@
  * Journey: a zip with one JSON file per entry, and its pictures. The text is HTML, and in old exports Markdown. The
  * entry's zone is stored beside its instant: milliseconds in `date_journal`, since 2024 a text in `dateOfJournal`.
  */
-import { entryTime, fieldsOf, isHtml, listOf, stringOf, type Fields } from './json-fields.ts';
+import { fieldsOf, isHtml, listOf, stringOf, type Fields } from './json-fields.ts';
+import { entryTime } from './timestamps.ts';
 import {
   type JournalEntry,
   type JournalReader,

@@ -19,7 +19,7 @@ import {
 } from './journal-reader.ts';
 import { markdownOfOrg } from './org-mode.ts';
 import { plainMarkdown } from './plain-markdown.ts';
-import { parseTimestamp, withoutMidnight, type LocalTime } from './json-fields.ts';
+import { parseTimestamp, withoutMidnight, type LocalTime } from './timestamps.ts';
 import {
   findContext,
   findDate,

@@ -12,7 +12,7 @@ import {
   skip,
 } from './journal-reader.ts';
 import { plainMarkdown } from './plain-markdown.ts';
-import { parseTimestamp } from './json-fields.ts';
+import { parseTimestamp } from './timestamps.ts';
 
 const isJson = (file: SourceFile): boolean => /\.json$/i.test(file.path) && !isHidden(file);
 

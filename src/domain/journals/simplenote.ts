@@ -2,7 +2,8 @@
  * Simplenote: `source/notes.json` in a zip, beside a text file per note with the same text. The first line is the
  * title. Instants have no zone.
  */
-import { fieldsOf, listOf, stringOf, type Fields, noteTime } from './json-fields.ts';
+import { fieldsOf, listOf, stringOf, type Fields } from './json-fields.ts';
+import { noteTime } from './timestamps.ts';
 import {
   type JournalEntry,
   type JournalReader,

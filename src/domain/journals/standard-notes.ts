@@ -2,7 +2,8 @@
  * Standard Notes: the decrypted backup, `Standard Notes Backup and Import File.txt` in a zip beside a text file per
  * note. Its content is JSON, `{ "version": "004", "items": [...] }`. Instants have no zone.
  */
-import { fieldsOf, isHtml, listOf, stringOf, titleOf, type Fields, noteTime } from './json-fields.ts';
+import { fieldsOf, isHtml, listOf, stringOf, titleOf, type Fields } from './json-fields.ts';
+import { noteTime } from './timestamps.ts';
 import {
   type JournalEntry,
   type JournalReader,

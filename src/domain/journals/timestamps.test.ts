@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { localTime, parseTimestamp } from './json-fields.ts';
+import { localTime, parseTimestamp } from './timestamps.ts';
 
 describe('a stored timestamp', () => {
   test('in UTC has the day of the given zone, whatever the zone of the machine', () => {
