@@ -55,12 +55,13 @@ export async function tablesWithoutUser(
 
 const SYNTAX_ERROR = '42601';
 
+/** Without sequential scans, which PostgreSQL prefers once autovacuum has seen that a table is small. */
 async function explain(admin: pg.Pool, text: string): Promise<PlanNode> {
   try {
-    const { rows } = await admin.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-      `explain (generic_plan, format json) ${text}`,
-    );
-    return rows[0]!['QUERY PLAN'][0].Plan;
+    const results = (await admin.query(
+      `set local enable_seqscan = off; explain (generic_plan, format json) ${text}`,
+    )) as unknown as [unknown, pg.QueryResult<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>];
+    return results[1].rows[0]!['QUERY PLAN'][0].Plan;
   } catch (error) {
     // A statement that PostgreSQL refuses to plan touches no rows: its test expects the error. But a syntax error may come
     // from `explain`, which does not support every kind of statement.
