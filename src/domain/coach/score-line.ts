@@ -80,6 +80,8 @@ export type ScoredText = {
   missingFact: string | null;
   /** The reply without scores, fact lines and code fences. Append-only while the reply is streamed. */
   text: string;
+  /** The part of `text` below the first score. */
+  textBelow: string;
   /** The scores contradict each other, or the score is out of range. */
   isInvalid: boolean;
   /** The first line is a score line. */
@@ -105,6 +107,8 @@ export function parseScoredText(
   const first = lines.findIndex((line) => !RULE_LINE.test(line) && !isFence(line) && !TITLE_LINE.test(line));
   const isTitled = lines.slice(0, first).some((line) => TITLE_LINE.test(line));
   let startsWithScore = false;
+  /** How many lines of the text stand above the first score. */
+  let above: number | null = null;
   for (const [index, line] of lines.entries()) {
     if (isFence(line) || LABEL_LINE.test(line) || CITED_LINE.test(line)) continue;
     if (text.length === 0 && (TITLE_LINE.test(line) || RULE_LINE.test(line))) continue;
@@ -114,6 +118,7 @@ export function parseScoredText(
       const isFromLog = (index !== first || isTitled) && isQuoted(line.replace(LIST_NUMBER, ''));
       for (const score of found.scores) (isFromLog ? quoted : scores).add(score);
       startsWithScore ||= index === first;
+      if (!isFromLog) above ??= text.length;
       if (found.rest !== '') text.push(found.rest);
     } else if (fact !== undefined) facts.add(fact.replaceAll('**', '').trim());
     else text.push(text.length === 0 ? line.replace(FEEDBACK_LABEL, '') : line);
@@ -125,6 +130,10 @@ export function parseScoredText(
     score,
     missingFact: facts.size > 1 ? null : fact || null,
     text: text.join('\n').trim(),
+    textBelow: text
+      .slice(above ?? 0)
+      .join('\n')
+      .trim(),
     isInvalid: all.size > 1 || all.has(null),
     startsWithScore,
   };

@@ -185,6 +185,22 @@ describe.each(Object.entries(REPLY_MANNERS))('feedbackReplyParser, in the manner
 
 const prefixes = (text: string): string[] => Array.from(text, (_, length) => text.slice(0, length));
 
+test.each([
+  'Sure, here is my feedback.',
+  '<plan>Two items. Perhaps a seven.</plan>',
+  '**Thinking:** two items, so a seven.',
+  'Let me think step by step.\nTwo items.',
+  '## Reasoning\nTwo items.\n\n## Answer',
+  '```thinking\nTwo items.\n```',
+])('feedbackReplyParser leaves out what stands above the score: %j', (above) => {
+  const { parseFinal, parsePartial } = feedbackReplyParser(FIND);
+  const feedback = 'You shipped it, and that is a result that an outsider can check. '.repeat(4).trim();
+  const text = `${above}\n\nHustleScore: 7/10\n\n${feedback}`;
+  expect(parseFinal(text)).toMatchObject({ score: 7, text: feedback });
+  expect(prefixes(text).find((part) => parsePartial(part).text !== '')).toBeUndefined();
+  expect(parseFinal(`${feedback}\n\nHustleScore: 7/10\n\nKeep it up!`)?.text).toContain(feedback);
+});
+
 describe('feedbackReplyParser refuses', () => {
   const { parseFinal } = feedbackReplyParser(FIND);
   const feedback = 'You shipped it, and that is that.';

@@ -76,7 +76,11 @@ export function feedbackReplyParser(
       const objects = scored.startsWithScore ? [] : findObjects(text);
       // Threat: of an object that cannot be read, a line of its feedback quotes the score that the log asks for.
       const isUnread = !scored.startsWithScore && REPLY_START.test(text);
-      if (objects.length === 0) return scored.isInvalid || isUnread ? null : toReply(scored);
+      if (objects.length === 0) {
+        if (scored.isInvalid || isUnread) return null;
+        const hasPreamble = scored.textBelow.length >= MIN_FEEDBACK_BELOW_SCORE;
+        return toReply({ ...scored, text: hasPreamble ? scored.textBelow : scored.text });
+      }
       const around = objects.reduceRight((rest, { start, end }) => rest.slice(0, start) + rest.slice(end), text);
       const scores = new Set(objects.map(({ fields }) => readScore(fields?.score)));
       const texts = new Set(objects.map(({ fields }) => asOneText(fields?.feedback)));
@@ -99,6 +103,9 @@ function unquoted(text: string): string {
 
 /** An object whose first brace was in the prompt. */
 const withBrace = (text: string): string => text.replace(/^\s*(?="score"\s*:)/, '{');
+
+/** With this much text below its score line, a reply has nothing but greetings and thoughts above it. */
+const MIN_FEEDBACK_BELOW_SCORE = 200;
 
 const NOTHING: PartialReply = { score: null, text: '' };
 
