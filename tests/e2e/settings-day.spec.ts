@@ -4,7 +4,7 @@ import { addDays, dateLabel, dayLabel as labelOf, type Day } from '#domain/day/d
 import { promptOf } from '#domain/habit/prompts.ts';
 import { daysAgo, editor, log, sessionOf, storePreferences, today } from './support/journal.ts';
 import { openSections } from './support/settings.ts';
-import { expect, expectNoHorizontalScroll, inBothThemes, test } from './support/test.ts';
+import { expect, expectNoHorizontalScroll, inBothThemes, loseAnswer, test } from './support/test.ts';
 
 test('time off is added, marked in the calendar and the year, removed, and brought back', async ({
   page,
@@ -119,4 +119,39 @@ test('with prompts the empty page of today asks another question from noon on', 
   await inBothThemes(page, expectAccessible);
   await page.reload();
   await expect(question).toHaveAttribute('data-placeholder', promptOf(today()));
+});
+
+test.describe('with a slow connection', () => {
+  test.use({ expectedErrors: /net::ERR_FAILED/ });
+
+  test('the last of two quick choices is stored, and a choice whose answer was lost is shown', async ({
+    page,
+    signUp,
+  }) => {
+    await signUp(page, { path: '/settings' });
+    await openSections(page, 'Prompts');
+    const off = page.getByRole('radio', { name: 'What have you done today?' });
+    const on = page.getByRole('radio', { name: /^Another question each day/ });
+    const first = Promise.withResolvers<void>();
+    const sent: (string | null)[] = [];
+    await page.route('**/rest/v1/preferences', async (route) => {
+      sent.push(route.request().postData());
+      if (sent.length === 1) await first.promise;
+      await (sent.length === 3 ? loseAnswer(route) : route.fallback());
+    });
+    await on.check();
+    await off.check();
+    first.resolve();
+    const stored = async () => {
+      const { access_token: token } = await sessionOf(page);
+      const headers = { authorization: `Bearer ${token}` };
+      return (await page.request.get('/rest/v1/preferences?select=prompts', { headers })).json() as Promise<unknown>;
+    };
+    await expect.poll(() => sent.length).toBe(2);
+    await expect.poll(stored).toEqual([{ prompts: false }]);
+    await on.click();
+    await expect(page.getByRole('alert').filter({ hasText: "Couldn't save this setting" })).toBeVisible();
+    await expect(on).toBeChecked();
+    expect(await stored()).toEqual([{ prompts: true }]);
+  });
 });

@@ -14,6 +14,15 @@ import { PREFERENCES_PREFIX } from '../lib/session/storage-keys.ts';
 const COLUMNS =
   'time_zone, workdays, remind_at, remind_by_mail, remind_by_push, digest, digest_review, day_ends_at, prompts' as const;
 
+/** Of a change. The next one waits for it. */
+const TIMEOUT_MS = 20_000;
+
+/** Ends with the last change. Of two requests at once, the server might store the later choice first. */
+let sent: Promise<unknown> = Promise.resolve();
+let pending = 0;
+/** What the server had before the pending changes, with those that it has stored since. */
+let confirmed = DEFAULT_PREFERENCES;
+
 export type PreferencesState = {
   preferences: Preferences;
   /** The server has told them: only then may a screen offer to change them. */
@@ -52,17 +61,32 @@ export function usePreferences(): PreferencesState {
     async (changed: Partial<Preferences>): Promise<boolean> => {
       // Not awaited: the choice must show in the turn of the click, or the control shows the old one again.
       void queries.cancelQueries({ queryKey: ['preferences'] });
-      const show = (part: Partial<Preferences>): Preferences => {
-        const next = { ...(queries.getQueryData<Preferences>(['preferences']) ?? storedPreferences(userId)), ...part };
+      const shown = () => queries.getQueryData<Preferences>(['preferences']) ?? storedPreferences(userId);
+      const show = (part: Partial<Preferences>): void => {
+        const next = { ...shown(), ...part };
         queries.setQueryData(['preferences'], next);
-        return next;
+        storePreferences(userId, next);
       };
-      const earlier = queries.getQueryData<Preferences>(['preferences']) ?? storedPreferences(userId);
-      storePreferences(userId, show(changed));
-      const { error } = await data.from('preferences').upsert({ user_id: userId, ...changed });
+      if (pending === 0) confirmed = shown();
+      pending += 1;
+      show(changed);
+      const upsert = () =>
+        data
+          .from('preferences')
+          .upsert({ user_id: userId, ...changed })
+          .abortSignal(AbortSignal.timeout(TIMEOUT_MS));
+      const answer = sent.then(upsert);
+      sent = answer;
+      const { error } = await answer;
+      pending -= 1;
+      if (!error) confirmed = { ...confirmed, ...changed };
       if (!error) return true;
-      const takenBack = Object.keys(changed).map((column) => [column, earlier[column as keyof Preferences]]);
-      storePreferences(userId, show(Object.fromEntries(takenBack) as Partial<Preferences>));
+      const now = shown();
+      // A later choice stays.
+      const columns = (Object.keys(changed) as (keyof Preferences)[]).filter((each) => now[each] === changed[each]);
+      show(Object.fromEntries(columns.map((each) => [each, confirmed[each]])));
+      // The server may have stored the change, and the answer was lost.
+      if (pending === 0) void queries.invalidateQueries({ queryKey: ['preferences'] });
       toast({ kind: 'error', topic: 'preferences', text: "Couldn't save this setting. Please try again." });
       return false;
     },
