@@ -70,6 +70,7 @@ test('a printed review fits the paper, keeps the shades of its year, and has no 
   await expect(page.getByRole('link', { name: /^Wins:|on one page$/ })).toHaveCount(0);
   await expect(page.getByText('Last 7 Days')).toBeVisible();
   await expect(page.getByText('Last 30 Days')).toBeHidden();
+  await expect(page.getByText('Kept reviews')).toBeHidden();
   await expect(page.locator('body')).toHaveCSS('caret-color', 'rgba(0, 0, 0, 0)');
 });
 

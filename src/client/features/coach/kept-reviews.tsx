@@ -69,7 +69,7 @@ export function KeptReviews({ note }: { note?: string }) {
   }
   if (!kept.data || kept.data.length === 0) return null;
   return (
-    <section className={charts.section} aria-labelledby="kept-reviews">
+    <section className={`${charts.section} ${charts.elsewhere}`} aria-labelledby="kept-reviews">
       <h2 id="kept-reviews">Kept reviews</h2>
       <ul className={styles.kept}>
         {kept.data.slice(0, count).map((review) => (
