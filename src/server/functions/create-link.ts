@@ -52,7 +52,6 @@ export function createLink({ config, database }: { config: { publicUrl: string }
         if (replaces !== null) await deleteLink(user, userId, replaces);
         return insertLink(user, { userId, ...target, days });
       });
-      context.header('Cache-Control', 'no-store');
       const url = `${config.publicUrl}${SHARED_PATH}${token}`;
       return context.json({ success: true, url, expiresAt } satisfies LinkAnswer);
     } catch (error) {

@@ -28,9 +28,6 @@ import type { Limiters } from '../load/limiters.ts';
  */
 const INDEX_UPDATE_LIMIT_MS = 2_000;
 
-/** Private data: no proxy or browser may cache it. */
-const NOT_CACHED = { 'Cache-Control': 'no-store' };
-
 type FindDeps = { database: Database; limiters: Limiters };
 
 const SEARCHES = { maxRunning: 4, maxPerClient: 1, maxQueued: 100, maxQueuedPerClient: 10 };
@@ -44,7 +41,7 @@ export function findEntries({ database, limiters }: FindDeps) {
     const query = await readQuery(context);
     const wanted: Wanted = { words: parseSearchTerms(query), tag: typedTag(query) };
     if (wanted.words.length === 0 && wanted.tag === null)
-      return answer(context, { success: true, ...NOTHING, complete: true });
+      return context.json({ success: true, ...NOTHING, complete: true } satisfies FindAnswer);
 
     const { signal } = context.req.raw;
     let release: (() => void) | null = null;
@@ -55,12 +52,16 @@ export function findEntries({ database, limiters }: FindDeps) {
       const deadline = performance.now() + INDEX_UPDATE_LIMIT_MS;
       const shouldContinue = (): boolean => !signal.aborted && performance.now() < deadline;
       const found = await findWanted(database, caller, wanted, false);
-      if (found) return answer(context, { success: true, ...found, complete: true });
+      if (found) return context.json({ success: true, ...found, complete: true } satisfies FindAnswer);
       const complete = await updateSearchIndex(database, caller, shouldContinue);
-      return answer(context, { success: true, ...(await findWanted(database, caller, wanted, true))!, complete });
+      return context.json({
+        success: true,
+        ...(await findWanted(database, caller, wanted, true))!,
+        complete,
+      } satisfies FindAnswer);
     } catch (error) {
       if (sqlStateOf(error) !== QUERY_CANCELED) throw error;
-      throw new FunctionError(503, 'That search took too long. Try a longer word', { headers: NOT_CACHED });
+      throw new FunctionError(503, 'That search took too long. Try a longer word');
     } finally {
       release?.();
     }
@@ -88,11 +89,7 @@ async function findWanted(
 async function readQuery(context: Context<AppEnv>): Promise<string> {
   const { query } = await readBody(context);
   if (typeof query === 'string' && query.length <= QUERY_MAX_LENGTH) return query;
-  throw new FunctionError(400, `A query is a text of up to ${QUERY_MAX_LENGTH} characters`, { headers: NOT_CACHED });
-}
-
-function answer(context: Context<AppEnv>, body: FindAnswer): Response {
-  return context.json(body, 200, NOT_CACHED);
+  throw new FunctionError(400, `A query is a text of up to ${QUERY_MAX_LENGTH} characters`);
 }
 
 // Searches the user's logs, newest first, under row-level security like every other read.

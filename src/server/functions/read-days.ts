@@ -19,9 +19,6 @@ import type { Clock } from '../clock.ts';
 
 // `year-summary` {year}: the days of a year, and the tags and names that its logs mention most (year.md 5).
 
-/** Private data: no proxy or browser may cache it. */
-const NOT_CACHED = { 'Cache-Control': 'no-store' };
-
 /** Of longer logs the beginning is read for tags and names. Threat: a year of full logs has 94 MB. */
 const MAX_LOG_CHARS = 8_000;
 
@@ -46,9 +43,9 @@ export function summarizeYear({ database, limiters }: { database: Database; limi
     const { year } = await readBody(context);
     const [from, to] = typeof year === 'string' ? [`${year}-01-01`, `${year}-12-31`] : [];
     if (!isDay(from) || !isDay(to)) {
-      throw new FunctionError(400, 'A year is a text of four digits', { headers: NOT_CACHED });
+      throw new FunctionError(400, 'A year is a text of four digits');
     }
-    return context.json(await runLimited(limiter, () => readYear(database, caller, from, to)), 200, NOT_CACHED);
+    return context.json(await runLimited(limiter, () => readYear(database, caller, from, to)));
   };
 }
 
@@ -141,9 +138,7 @@ export function readDays(deps: Deps) {
       // Threat: a month of the longest logs takes seconds. Other requests go first after each of them.
       await setImmediate();
     }
-    return context.json({ success: true, from, to, days } satisfies ReadDaysAnswer, 200, {
-      'Cache-Control': 'no-store',
-    });
+    return context.json({ success: true, from, to, days } satisfies ReadDaysAnswer);
   };
 }
 

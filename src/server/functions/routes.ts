@@ -108,6 +108,8 @@ export function functionRoutes(deps: FunctionDeps): Hono<AppEnv> {
 
   // Not `/:name`: with the webhook's fixed path beside a parameter, Hono would match every request with a slower router.
   routes.all('/*', async (context) => {
+    // Private data: no proxy or browser may cache it.
+    context.header('Cache-Control', 'no-store');
     const name = context.req.path.slice(PATH.length);
     const run = functions.get(name);
     if (!run) return refuse(context, 404, 'NOT_FOUND', 'Requested function was not found');

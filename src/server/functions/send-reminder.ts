@@ -132,7 +132,6 @@ export function pushSubscription({ database, auth, push }: Deps) {
         storeSubscription(transaction, { userId: caller.userId, sessionId, device, target }),
       );
       if (stored === null) throw new FunctionError(409, 'Another browser has this subscription.');
-      context.header('Cache-Control', 'no-store');
       return context.json({ success: true, ...stored } satisfies PushDevice & { success: true });
     } catch (error) {
       const code = error instanceof pg.DatabaseError ? error.code : undefined;

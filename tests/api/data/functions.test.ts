@@ -2,6 +2,8 @@ import { FunctionsHttpError } from '@supabase/supabase-js';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { firstDayOf } from '#domain/plan/review-period.ts';
 import type { AsService, AsUser } from '#server/database/database.ts';
+import { GET_FUNCTIONS, listFunctions } from '#server/functions/routes.ts';
+import { createLimiters } from '#server/load/limiters.ts';
 import { startDataWorld, today, type DataWorld } from './fixture.ts';
 
 let world: DataWorld;
@@ -11,6 +13,15 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await world.close();
+});
+
+test('no cache may keep an answer, also a refusal', async () => {
+  const names = listFunctions({ ...world.server, limiters: createLimiters(), payments: null, coach: null } as never);
+  for (const name of [...names.keys(), 'nope'].filter((each) => !GET_FUNCTIONS.has(each)))
+    for (const person of [world.ana, null]) {
+      const { headers } = await world.request(person, 'POST', `/functions/v1/${name}`, { body: {} });
+      expect(headers.get('cache-control'), name).toBe('no-store');
+    }
 });
 
 test('supabase-js receives the message of a rejection', async () => {
