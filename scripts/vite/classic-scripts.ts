@@ -44,7 +44,7 @@ export function bootScript(entry: string): Plugin {
       if (development) return;
       await compile();
       for (const module of script.lazyModules)
-        this.emitFile({ type: 'chunk', id: join(root, module), preserveSignature: 'strict' });
+        this.emitFile({ type: 'chunk', id: join(root, module), preserveSignature: 'allow-extension' });
     },
     generateBundle: {
       // Before Vite writes the pages, which name this file.
@@ -52,7 +52,7 @@ export function bootScript(entry: string): Plugin {
       handler(_options, bundle) {
         const chunks = Object.values(bundle).filter((file) => file.type === 'chunk');
         const source = linkModules(
-          (module) => chunks.find((chunk) => chunk.facadeModuleId === join(root, module))!.fileName,
+          (module) => chunks.find((chunk) => chunk.moduleIds.includes(join(root, module)))!.fileName,
         );
         fileName = `assets/boot-${createHash('sha256').update(source).digest('base64url').slice(0, 8)}.js`;
         this.emitFile({ type: 'asset', fileName, source });

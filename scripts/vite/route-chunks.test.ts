@@ -29,7 +29,7 @@ const CLIENT = {
   'after-a-click.ts': `console.log('after a click');`,
 };
 
-let routes: Record<string, { scripts: string[]; styles: string[] }>;
+let routes: Record<string, { early: string[]; scripts: string[]; styles: string[] }>;
 let output: { fileName: string; source?: unknown; moduleIds?: string[] }[];
 let root: string;
 beforeAll(async () => {
@@ -74,9 +74,9 @@ beforeAll(async () => {
 afterAll(() => rm(root, { recursive: true, force: true }));
 
 /** The modules in the scripts of a route. */
-const modulesOf = (route: string): string[] =>
+const modulesOf = (route: string, kind: 'scripts' | 'early' = 'scripts'): string[] =>
   output
-    .filter(({ fileName }) => routes[route]!.scripts.includes(fileName))
+    .filter(({ fileName }) => routes[route]![kind].includes(fileName))
     .flatMap(({ moduleIds = [] }) => moduleIds.filter((id) => id.startsWith(root)).map((id) => basename(id)))
     .filter((name) => !name.endsWith('.css'))
     .sort();
@@ -89,6 +89,11 @@ test('lists what the boot script imports for a route, and what its modules impor
   const found = ['a-journal.ts', 'a-main.ts', 'a-router.ts', 'an-early-part.ts', 'an-editor.ts', 'of-the-editor.ts'];
   // Every screen loads the chunk of the modules that the app shares with the landing page.
   expect(modulesOf('journal').filter((name) => name !== 'a-part.ts')).toEqual(found);
+});
+
+test('lists the scripts that open a route before React', () => {
+  expect(modulesOf('journal', 'early')).toEqual(['an-early-part.ts']);
+  expect(modulesOf('login', 'early')).toEqual([]);
 });
 
 test('links the style sheets that the code of a route imports', () => {

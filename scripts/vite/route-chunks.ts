@@ -20,7 +20,7 @@ type LazyImport = { specifier: string; properties: readonly string[]; isAtLoad: 
 
 type Entries = { app: string; landing: string; bootScript: string; router: string };
 /** All paths are below the root of the build. */
-type RouteFiles = Partial<Record<RouteName, { scripts: string[]; styles: string[] }>>;
+type RouteFiles = Partial<Record<RouteName, { early: string[]; scripts: string[]; styles: string[] }>>;
 
 export function routeChunks(root: string, entries: Entries) {
   const idOf = (module: string): string => join(root, module);
@@ -109,8 +109,8 @@ export function routeChunks(root: string, entries: Entries) {
     const members = countOf('protected');
     const isOfApp = guests + members > 0 || appClosure.has(id) || isInJournal;
     if (start.has(id) || landing.has(id)) return isOfApp ? 'base' : null;
+    if (earlyClosure.has(id)) return guests + members > 0 || appClosure.has(id) ? 'early' : 'editor';
     if (appClosure.has(id)) return 'shell';
-    if (earlyClosure.has(id)) return guests + members > 0 ? 'early' : 'editor';
     if (isInJournal) return guests > 0 ? 'shell' : members > 0 ? 'members' : 'journal';
     const needsAuth = [...closureOf(bundle, [id])].some((needed) => AUTH_CLIENT.test(needed));
     if (guests > 1) return members > 0 && !needsAuth ? 'forms' : 'guests';
@@ -137,13 +137,16 @@ export function routeChunks(root: string, entries: Entries) {
       handler(_options, bundle) {
         const { screens, app, appClosure } = routes ?? readRoutes(this);
         const files: RouteFiles = {};
-        for (const [name, { modules, closure }] of screens) {
+        for (const [name, { early, modules, closure }] of screens) {
           // A module that is imported lazily and is there anyway has a small file of its own.
           const present = [...appClosure, ...closure].flatMap(
             (id) => this.getModuleInfo(id)?.dynamicallyImportedIds ?? [],
           );
           const again = present.filter((id) => appClosure.has(id) || closure.has(id));
-          files[name] = filesOf([...modules, ...app, ...again], bundle);
+          files[name] = {
+            early: filesOf(early, bundle).scripts,
+            ...filesOf([...modules, ...app, ...again], bundle),
+          };
         }
         this.emitFile({ type: 'asset', fileName: '.vite/routes.json', source: JSON.stringify(files) });
       },

@@ -4,12 +4,16 @@
  * page of a signed-in user reads first. On the journal's page it stores text that another app shared.
  */
 import type { ClientConfig } from '#domain/client-config.ts';
+import { initialDay } from '#domain/day/current-day.ts';
+import type { Day } from '#domain/day/day.ts';
 import { sharedTextOf } from '#domain/shared-text.ts';
 import { routePath, ROUTES } from '#domain/routes.ts';
 import type { DataClient } from '#client/lib/api/data-client.ts';
 import { readLog, readLoggedDates, readProfile, urlsOf } from '#client/lib/api/first-reads.ts';
+import { toStoredLog, type LogRow } from '#client/lib/api/log-row.ts';
 import { prefetch } from '#client/lib/boot/prefetch.ts';
-import { openEarlyPage } from '#client/lib/boot/early-page.ts';
+import { openEarlyPage, type EarlyLog } from '#client/lib/boot/early-page.ts';
+import { hasDraft, readTodayCopy } from '#client/lib/boot/today-copy.ts';
 import { holdEarlySubmit } from '#client/lib/boot/early-form.ts';
 import { findAuthLink, type AuthLink } from '#client/lib/boot/auth-link.ts';
 import type { InstallPrompt } from './layout/install.ts';
@@ -38,7 +42,7 @@ holdEarlySubmit();
 // Without a service worker's copy the serif font, 59 KB, waits for the app's code (router.tsx, tokens.css).
 // The heading of the reviews wraps another way in the fallback, so that they would shift.
 if (page === 'app' && !hasWorker() && location.pathname !== ROUTES.reviews.path)
-  document.documentElement.dataset['serif'] = 'late';
+  document.documentElement.dataset['lateFonts'] = 'serif';
 // The menu offers it (layout/install.ts).
 addEventListener('beforeinstallprompt', (event) => {
   event.preventDefault();
@@ -98,28 +102,53 @@ function openApp(config: Settings): void {
   // Otherwise the app shows another page than this route's: the one of a redirect, or of the auth link.
   if (!link && isForMembers === isSignedIn) document.documentElement.dataset['frame'] = '';
   if (location.pathname !== ROUTES.journal.path) {
-    if (isForMembers) prefetchReads(config, (data, id) => [readProfile(data, id)]);
+    if (isForMembers) void prefetchReads(config, (data, id) => [readProfile(data, id)]);
     return;
   }
   storeSharedText(config);
   openJournal(config);
-  const prefetchJournal = (): void =>
-    prefetchReads(config, (data, id) => [
-      readLog(data, id, localToday()),
-      readLoggedDates(data, id),
-      readProfile(data, id),
-    ]);
-  // The early page (early-page.ts) shows a copy of the text already, so the requests wait until its editor takes keys.
   const { hustleForgeEarlyStart: early } = globalThis;
-  if (early) early.then(prefetchJournal).catch(() => {});
-  else prefetchJournal();
+  // A worker has the app's code, which needs no preload then.
+  if (hasWorker()) return insertPreloads(':not([rel=modulepreload])');
+  if (!early) return insertPreloads('*');
+  document.documentElement.dataset['lateFonts'] = 'all';
+  void early.then(() => insertPreloads(':not([as=font])'));
 }
 
-/** Shows today's log from the local copy of the stored session's user, unless another screen comes first. */
-function openJournal({ apiUrl }: Settings): void {
-  const userId = readStoredSession(apiUrl, false)?.user.id;
+/** Inserts preloads that the server leaves to this script (server/site/pages.ts). */
+function insertPreloads(selector: string): void {
+  const template = document.querySelector<HTMLTemplateElement>('#late-preloads');
+  if (template) document.head.append(...template.content.querySelectorAll(selector));
+}
+
+/** Shows today's log from the local copy, or from the server's answer, unless another screen comes first. */
+function openJournal(config: Settings): void {
+  const today = localToday();
+  const prefetchJournal = (): Promise<Response>[] =>
+    prefetchReads(config, (data, id) => [readLog(data, id, today), readLoggedDates(data, id), readProfile(data, id)]);
+  const userId = readStoredSession(config.apiUrl, false)?.user.id;
   const isPaymentReturn = new URLSearchParams(location.search).has('payment');
-  if (userId !== undefined && !link && !isPaymentReturn) openEarlyPage(EARLY_EDITORS.journal, userId);
+  if (userId === undefined || link || isPaymentReturn) return void prefetchJournal();
+  const copy = readTodayCopy(localStorage, userId, today);
+  const open = (log: EarlyLog | Promise<EarlyLog | null>) => openEarlyPage(EARLY_EDITORS.journal, userId, today, log);
+  // The early page shows a copy of the text already, so the requests wait until its editor takes keys.
+  if (copy) return void Promise.resolve(open({ stored: copy })).then(prefetchJournal);
+  const answers = prefetchJournal();
+  // React starts from a worker's copy of the app's code before the answer. A draft has newer text than the answer.
+  if (!hasWorker() && !hasDraft(localStorage, userId, today)) void open(readAnswers(answers, today));
+}
+
+/** Null if the journal may open on another day. The app's own requests take the same responses. */
+async function readAnswers(answers: Promise<Response>[], today: Day): Promise<EarlyLog | null> {
+  try {
+    const read = async (at: number) => (await answers[at]!).clone().json() as Promise<unknown>;
+    const [row] = (await read(0)) as LogRow[];
+    if (row) return { stored: toStoredLog(row) };
+    const [latest] = (await read(1)) as { date: Day }[];
+    return initialDay(true, latest?.date ?? null, today) === today ? { stored: null } : null;
+  } catch {
+    return null;
+  }
 }
 
 type Settings = { apiUrl: string; publishableKey: string };
@@ -130,15 +159,13 @@ function settings(): Settings {
   return { apiUrl: apiUrl || location.origin, publishableKey };
 }
 
+/** Returns the responses in the order of the reads; none without a session that the server accepts. */
 function prefetchReads(
   { apiUrl, publishableKey }: Settings,
   reads: (data: DataClient, userId: string) => unknown[],
-): void {
+): Promise<Response>[] {
   const session = publishableKey === '' ? null : readStoredSession(apiUrl, true);
-  if (session)
-    prefetch(
-      urlsOf(apiUrl, (data) => reads(data, session.user.id)),
-      session.access_token,
-      publishableKey,
-    );
+  if (!session) return [];
+  const urls = urlsOf(apiUrl, (data) => reads(data, session.user.id));
+  return prefetch(urls, session.access_token, publishableKey);
 }

@@ -96,7 +96,7 @@ export function AppRouter() {
   const screen = screenOf(path);
   const ready = screen && isLoaded(screen) ? screen : null;
   useFocusOnHeading(ready ? path : null);
-  useLateSerif(ready !== null);
+  useLateFonts(ready !== null);
   const isGuest = ready?.layout === LAYOUTS.guests;
   useEffect(() => {
     if (!isGuest) return;
@@ -208,12 +208,12 @@ function useGuardedLocation(): Shown & { navigate: Navigate } {
   return useMemo(() => ({ ...shown, navigate }), [shown, navigate]);
 }
 
-/** Lets the page request the serif font, which the boot script holds back on a first visit. */
-function useLateSerif(isScreenShown: boolean): void {
+/** Lets the page request the fonts that the boot script holds back on a first visit. */
+function useLateFonts(isScreenShown: boolean): void {
   useEffect(() => {
     if (!isScreenShown) return;
     const delay = performance.now() > SLOW_START_MS ? SLOW_SERIF_DELAY_MS : SERIF_DELAY_MS;
-    const timer = setTimeout(() => delete document.documentElement.dataset['serif'], delay);
+    const timer = setTimeout(() => delete document.documentElement.dataset['lateFonts'], delay);
     return () => clearTimeout(timer);
   }, [isScreenShown]);
 }

@@ -3,15 +3,11 @@
 /** The build preloads what the property `app` imports (scripts/vite/route-chunks.ts). */
 const CODE = { app: () => import('./main.tsx') };
 
-/** On a slow connection the editor's code may take longer. React then starts and shows "Loading editor...". */
-const MAX_WAIT_MS = 3_000;
-
 void start();
 
 async function start(): Promise<void> {
   try {
-    const limit = new Promise((resolve) => setTimeout(resolve, MAX_WAIT_MS));
-    await Promise.race([globalThis.hustleForgeEarlyStart, limit]);
+    await globalThis.hustleForgeEarlyStart;
     const { startApp } = await CODE.app();
     await startApp();
   } catch (error) {

@@ -16,12 +16,17 @@ beforeAll(async () => {
   await mkdir(join(dist, 'cli'));
   await mkdir(join(dist, '.vite'));
   const routes = {
-    journal: { scripts: ['assets/journal-1.js', 'assets/shared-1.js'], styles: ['assets/journal-1.css'] },
+    journal: {
+      early: ['assets/editor-1.js'],
+      scripts: ['assets/editor-1.js', 'assets/journal-1.js'],
+      styles: ['assets/journal-1.css'],
+    },
+    settings: { early: [], scripts: ['assets/settings-1.js'], styles: [] },
   };
   await Promise.all([
     writeFile(
       join(dist, 'app.html'),
-      '<head><!--slot:config--><script src="/assets/boot-1.js"></script></head><p><!--when:journal-->the log<!--/when--><!--when:login-->sign in<!--when:signups--> or join<!--/when--><!--/when--></p><!--slot:sandbox-->',
+      '<head><link rel="preload" href="/assets/sans-1.woff2" as="font"><!--slot:config--><script src="/assets/boot-1.js"></script></head><p><!--when:journal-->the log<!--/when--><!--when:login-->sign in<!--when:signups--> or join<!--/when--><!--/when--></p><!--slot:sandbox-->',
     ),
     writeFile(
       join(dist, 'landing.html'),
@@ -164,12 +169,29 @@ describe('pages', () => {
     expect(page.headers.get('link')!.split(', ')).toEqual([
       '</assets/journal-1.css>; rel=preload; as=style; crossorigin',
       '</assets/boot-1.js>; rel=preload; as=script',
-      '</assets/journal-1.js>; rel=modulepreload; fetchpriority=low',
-      '</assets/shared-1.js>; rel=modulepreload; fetchpriority=low',
+      '</assets/editor-1.js>; rel=modulepreload',
+    ]);
+    expect((await visit('/settings')).headers.get('link')!.split(', ').slice(-1)).toEqual([
+      '</assets/settings-1.js>; rel=modulepreload; fetchpriority=low',
     ]);
     const link = '<link rel="stylesheet" crossorigin href="/assets/journal-1.css">';
     expect(await page.text()).toContain(`${link}</head>`);
     expect(await (await visit('/login')).text()).not.toContain(link);
+  });
+
+  test('leaves all that an early editor does not need to the boot script', async () => {
+    const sandbox = { SANDBOX_URL: 'http://127.0.0.1:1' };
+    const page = await (await visit('/journal', {}, sandbox)).text();
+    const [, early, late, rest] = /^(.*)<template id="late-preloads">(.*?)<\/template>(.*)$/s.exec(page)!;
+    expect(late).toBe(
+      '<link rel="preload" href="/assets/sans-1.woff2" as="font"><script src="/sandbox/page.js" type="module"></script>' +
+        '<link rel="modulepreload" crossorigin href="/assets/journal-1.js">',
+    );
+    expect(rest).toMatch(/^<script src="\/assets\/boot-1.js">/);
+    expect(early! + rest!).not.toMatch(/sans-1|page\.js/);
+    const other = await (await visit('/settings', {}, sandbox)).text();
+    expect(other).toMatch(/^<head><link rel="preload"/);
+    expect(other).not.toContain('<template');
   });
 
   test('sends no preload headers to the service worker of this version, which has the files', async () => {

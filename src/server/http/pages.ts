@@ -34,8 +34,11 @@ const SERVER_ADDRESS = 'HUSTLE-FORGE-SERVER';
 /** The request header of a page that the browser loads while it starts the service worker: the worker's `shellVersion`. */
 const WORKER_PRELOAD = 'Service-Worker-Navigation-Preload';
 
-/** `.vite/routes.json` of the build: the files of each route's code, by their path below `dist`. */
-type RouteFiles = Partial<Record<RouteName, { scripts: string[]; styles: string[] }>>;
+/**
+ * `.vite/routes.json` of the build: the files of each route's code, by their path below `dist`. `early`: those of its
+ * scripts that open the screen before React.
+ */
+type RouteFiles = Partial<Record<RouteName, { early: string[]; scripts: string[]; styles: string[] }>>;
 
 /**
  * `preloads`: a `Link` header, so that a deep link causes no request waterfall. What the first paint waits for comes first:
@@ -62,6 +65,7 @@ export async function loadSite(folder: string, config: Config): Promise<Site> {
     file: string,
     shown: ReadonlySet<string>,
     styles: readonly string[],
+    late: readonly string[],
   ): Promise<BuiltFile> | undefined => {
     const built = files.get(file);
     if (!built) return undefined;
@@ -72,7 +76,8 @@ export async function loadSite(folder: string, config: Config): Promise<Site> {
       .map((style) => `<link rel="stylesheet" crossorigin href="/${style}">`)
       .filter((link) => !html.includes(link))
       .join('');
-    return compressFile(html.replace('</head>', `${added}</head>`), HTML);
+    const linked = html.replace('</head>', `${added}</head>`);
+    return compressFile(late.length > 0 ? delayPreloads(linked, late) : linked, HTML);
   };
   const pages = new Map<string, Page>();
   for (const [name, { path }] of Object.entries(ROUTES) as [RouteName, (typeof ROUTES)[RouteName]][]) {
@@ -80,12 +85,13 @@ export async function loadSite(folder: string, config: Config): Promise<Site> {
     const isApp = prerendered === undefined;
     // The route's own section has what the page shows before React starts.
     const shown = new Set([...sections, name]);
-    const { scripts, styles } = routeFiles[name] ?? { scripts: [], styles: [] };
-    const file = await fill(prerendered ?? APP_PAGE, shown, styles);
+    const { early, scripts, styles } = routeFiles[name] ?? { early: [], scripts: [], styles: [] };
+    const late = early.length > 0 ? scripts.filter((script) => !early.includes(script)) : [];
+    const file = await fill(prerendered ?? APP_PAGE, shown, styles, late);
     if (!file) continue;
     pages.set(path, {
       file,
-      preloads: isApp ? preloadsOf(Buffer.from(file.body).toString('utf8'), scripts) : '',
+      preloads: isApp ? preloadsOf(Buffer.from(file.body).toString('utf8'), early, scripts) : '',
       policy: isApp ? appPagePolicy(config) : null,
     });
   }
@@ -101,15 +107,26 @@ export async function loadSite(folder: string, config: Config): Promise<Site> {
   return { files: served, pages, shellVersion, configJson: JSON.stringify(clientConfig(config)) };
 }
 
+/** A page with an early editor loads that first. Its boot script inserts the content of this template later. */
+function delayPreloads(html: string, scripts: readonly string[]): string {
+  const delayed = Array.from(html.matchAll(DELAYED), ([element]) => element);
+  const preloads = scripts.map((script) => `<link rel="modulepreload" crossorigin href="/${script}">`);
+  const template = `<template id="late-preloads">${[...delayed, ...preloads].join('')}</template>`;
+  return html.replace(DELAYED, '').replace('<script src', `${template}<script src`);
+}
+
+const SANDBOX_SCRIPT = '<script src="/sandbox/page.js" type="module"></script>';
+const DELAYED = new RegExp(`<link rel="preload" [^>]*as="font"[^>]*>|${SANDBOX_SCRIPT}`, 'g');
 const STYLE_SHEET = /<link rel="stylesheet" crossorigin href="([^"]+)">/g;
 const CLASSIC_SCRIPT = /<script src="([^"]+)">/g;
 
-const preloadsOf = (html: string, scripts: readonly string[]): string =>
+const preloadsOf = (html: string, early: readonly string[], scripts: readonly string[]): string =>
   [
     ...Array.from(html.matchAll(STYLE_SHEET), ([, path]) => `<${path}>; rel=preload; as=style; crossorigin`),
     ...Array.from(html.matchAll(CLASSIC_SCRIPT), ([, path]) => `<${path}>; rel=preload; as=script`),
     // Of low priority: the page paints its frame without them.
-    ...scripts.map((script) => `</${script}>; rel=modulepreload; fetchpriority=low`),
+    ...early.map((script) => `</${script}>; rel=modulepreload`),
+    ...(early.length > 0 ? [] : scripts).map((script) => `</${script}>; rel=modulepreload; fetchpriority=low`),
   ].join(', ');
 
 /** Routes for pages, `/config.json` and files; anything else falls through to the app's not-found handler. */
@@ -186,7 +203,7 @@ function templateValues(config: Config): Record<string, string> {
         ? ''
         : '<aside aria-label="Sandbox"><a class="sandbox-badge" href="/sandbox">Sandbox</a></aside>' +
           // The script simulates the wallets that a visitor may have as extensions of the browser.
-          '<script src="/sandbox/page.js" type="module"></script>',
+          SANDBOX_SCRIPT,
     contact: contact.email === undefined ? '' : link(`mailto:${contact.email}`, contact.email),
     // An address that is set for contact and for support is shown once.
     support:

@@ -166,6 +166,60 @@ test('text typed early on an ended session is kept as a draft until the user sig
     .toBe(log('written before, typed after the end'));
 });
 
+test.describe('in a browser without a copy of today', () => {
+  /** Opens the journal of a user whose session alone is in the browser, without React. */
+  async function openFirst(page: Page, accounts: Accounts, text: string | null) {
+    const account = await accounts.create();
+    if (text !== null) await accounts.writeLog(account, today(), log(text));
+    await page.goto('/healthz');
+    await storeSession(page, account);
+    const startReact = await holdReact(page.context());
+    return { ...account, startReact };
+  }
+
+  for (const [day, text, typed] of [
+    ['a day with a log', 'written elsewhere', 'written elsewhere, typed early'],
+    ['an empty day', null, ', typed early'],
+  ] as const)
+    test(`text typed on ${day} before React starts is saved`, async ({ page, context, accounts }) => {
+      const { session, startReact } = await openFirst(page, accounts, text);
+      await page.goto('/journal', { waitUntil: 'commit' });
+      await expect(editor(page)).toBeFocused();
+      await page.keyboard.type(', typed early');
+      expect(await hasReact(page)).toBe(false);
+      startReact();
+      await expect(page.locator('#root')).toBeVisible();
+      await expect(editor(page)).toBeFocused();
+      await expect(items(page)).toHaveText([typed]);
+      await expectSaved(page);
+      await expect.poll(() => readStoredLog(context.request, session, today())).toBe(log(typed));
+    });
+
+  test('text typed on an empty day is found again if React never starts', async ({ page, context, accounts }) => {
+    const { session } = await openFirst(page, accounts, null);
+    await page.goto('/journal', { waitUntil: 'commit' });
+    await expect(editor(page)).toBeFocused();
+    await page.keyboard.type('lost by nobody');
+    // The draft is newer than the server's answer, so React opens the day.
+    await context.unroute(REACT);
+    await page.goto('/journal');
+    await expect(items(page)).toHaveText(['lost by nobody']);
+    await expectSaved(page);
+    await expect.poll(() => readStoredLog(context.request, session, today())).toBe(log('lost by nobody'));
+  });
+
+  test('React opens the journal if the answer is not of the server', async ({ page, context, accounts }) => {
+    const { startReact } = await openFirst(page, accounts, 'written elsewhere');
+    await context.route('**/rest/v1/entries?*', (route) => route.fulfill({ json: { portal: 'Sign in' } }), {
+      times: 1,
+    });
+    await page.goto('/journal', { waitUntil: 'commit' });
+    await expect(page.getByRole('button', { name: 'Open menu' })).toBeVisible();
+    startReact();
+    await expect(items(page)).toHaveText(['written elsewhere']);
+  });
+});
+
 test('the copy of another user is never shown', async ({ page, context, accounts }) => {
   await seedCopy(page, accounts);
   await storeSession(page, await accounts.create());
@@ -174,10 +228,10 @@ test('the copy of another user is never shown', async ({ page, context, accounts
   const held = page.waitForRequest(REACT);
   await page.goto('/journal', { waitUntil: 'commit' });
   await held;
-  await expect(page.getByText('written before')).toHaveCount(0);
-  await expect(editor(page)).toHaveCount(0);
+  await expect(items(page)).toHaveText(['']);
   startReact();
-  await expect(editor(page)).toBeVisible();
+  await expect(page.locator('#root')).toBeVisible();
+  await expect(items(page)).toHaveText(['']);
   await expect(page.getByText('written before')).toHaveCount(0);
   const copies = () => page.evaluate(() => Object.keys(localStorage).filter((key) => key.includes(':today:')).length);
   await expect.poll(copies).toBe(0);

@@ -185,6 +185,8 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
       await page.goto(path);
       // From here on the storage is the app's: the next load must not bring back a session that it has ended.
       await script.dispose();
+      // The early page is outside of the root, and without the journal's shortcuts.
+      await expect(page.locator('#root')).toBeVisible();
       if (path === '/journal') await expect(page.locator('.ProseMirror[contenteditable=true]')).toBeVisible();
     });
   },

@@ -22,13 +22,13 @@ export const readProfile = (data: DataClient, userId: string) => data.from('prof
 export function urlsOf(apiUrl: string, requests: (data: DataClient) => unknown): string[] {
   const urls: URL[] = [];
   const builder = {
-    from: (table: string) => (urls.unshift(new URL(`${apiUrl}/rest/v1/${table}`)), builder),
+    from: (table: string) => (urls.push(new URL(`${apiUrl}/rest/v1/${table}`)), builder),
     select: (columns: string) => add('select', columns.replaceAll(/\s/g, '')),
     eq: (column: string, value: string) => add(column, `eq.${value}`),
     order: (column: string, { ascending }: { ascending: boolean }) =>
       add('order', `${column}.${ascending ? 'asc' : 'desc'}`),
   };
-  const add = (name: string, value: string) => (urls[0]!.searchParams.append(name, value), builder);
+  const add = (name: string, value: string) => (urls.at(-1)!.searchParams.append(name, value), builder);
   requests(builder as unknown as DataClient);
   return urls.map(({ href }) => href);
 }

@@ -1,10 +1,11 @@
 // @vitest-environment happy-dom
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { dayLabel, dayOf } from '#domain/day/day.ts';
-import { openEarlyPage, type EarlyPage } from './early-page.ts';
-import { storeTodayCopy } from './today-copy.ts';
+import { openEarlyPage, type EarlyLog, type EarlyPage } from './early-page.ts';
 
 const TODAY = dayOf(new Date());
+const logOf = (html: string): EarlyLog => ({ stored: { id: 'row', html, revision: 1, savedAt: 1 } });
+const WORDS = logOf('<p>words</p>');
 const close = vi.fn<() => void>();
 /** Replaces early-editor.ts: sets `editor`, which marks the page as editable. */
 const loadEditor = async () => ({ startEarlyEditor: (page: EarlyPage) => void (page.editor = { close }) });
@@ -13,8 +14,7 @@ beforeEach(() => {
   localStorage.clear();
   history.replaceState(null, '', '/journal');
   document.body.innerHTML = `<div id="root"></div><template id="journal-frame"><div class="frame"><header><button></button><h1>
-    <button>Day<i> - </i><span>date</span></button></h1></header><div role="group"></div></div></template>`;
-  storeTodayCopy(localStorage, 'ada', TODAY, TODAY, { id: 'row', html: '<p>words</p>', revision: 1, savedAt: 1 });
+    <button>Day<i> - </i><span>date</span></button></h1></header><div role="group"></div><div class="loading"></div></div></template>`;
 });
 afterEach(() => {
   globalThis.hustleForgeEarlyPage?.dismiss();
@@ -22,19 +22,24 @@ afterEach(() => {
   vi.clearAllMocks();
 });
 
-async function open(userId = 'ada', load = loadEditor): Promise<void> {
-  openEarlyPage(load, userId);
+/** Resolves after the document is parsed, before the editor has loaded. */
+async function begin(log: EarlyLog | Promise<EarlyLog | null> = WORDS, load = loadEditor): Promise<void> {
+  void openEarlyPage(load, 'ada', TODAY, log);
   document.dispatchEvent(new Event('readystatechange'));
+  await Promise.resolve();
+  await Promise.resolve();
+}
+async function open(log: EarlyLog | Promise<EarlyLog | null> = WORDS, load = loadEditor): Promise<void> {
+  await begin(log, load);
   await globalThis.hustleForgeEarlyStart;
 }
+const label = (): HTMLElement | null | undefined => frame()?.querySelector('h1 button');
 const frame = (): HTMLElement | null => document.querySelector('.frame');
 const isRootShown = (): boolean => document.getElementById('root')!.style.display !== 'none';
 
 describe('the early page shows the text of today', () => {
   test('in the place of the root, before the editor has loaded', async () => {
-    openEarlyPage(loadEditor, 'ada');
-    document.dispatchEvent(new Event('readystatechange'));
-    await Promise.resolve();
+    await begin();
     expect(frame()?.querySelector('[role=group]')?.innerHTML).toBe('<p>words</p>');
     expect(frame()?.querySelector('[role=group]')?.getAttribute('aria-label')).toBe(`Log for ${dayLabel(TODAY)}`);
     expect(frame()?.querySelector('h1')?.textContent.trim()).toBe(dayLabel(TODAY));
@@ -53,8 +58,7 @@ describe('the early page shows the text of today', () => {
   // Threat: a compromised server answers with scripts, and the page stores the answer as its copy of today.
   test('without scripts, handlers and unknown elements', async () => {
     const html = '<ol start="3"><li><p onclick="x()">a<img src="x" onerror="x()"><script>x()</script></p></li></ol>';
-    storeTodayCopy(localStorage, 'ada', TODAY, TODAY, { id: 'row', html, revision: 1, savedAt: 1 });
-    await open();
+    await open(logOf(html));
     expect(frame()?.querySelector('[role=group]')?.innerHTML).toMatch(
       /^<ol start="3"><li dir="auto"><p>a *<\/p><\/li><\/ol>$/,
     );
@@ -69,22 +73,56 @@ describe('the early page shows nothing', () => {
     expect(isRootShown()).toBe(true);
   });
 
-  test('of another user', async () => {
-    await open('ben');
-    expect(frame()).toBeNull();
-  });
-
   test('if the editor does not load', async () => {
-    await open('ada', () => Promise.reject(new Error('gone')));
+    await open(WORDS, () => Promise.reject(new Error('gone')));
     expect(frame()).toBeNull();
     expect(isRootShown()).toBe(true);
   });
 });
 
+describe('until the server has answered, the early page', () => {
+  const loading = (): Element | null => document.querySelector('.loading');
+
+  test('names no day, and shows that its text is loading', async () => {
+    const { promise, resolve } = Promise.withResolvers<EarlyLog | null>();
+    await begin(promise);
+    expect([label()?.style.visibility, loading() === null, isRootShown()]).toEqual(['hidden', false, false]);
+    resolve(WORDS);
+    await globalThis.hustleForgeEarlyStart;
+    expect([label()?.style.visibility, loading()]).toEqual(['', null]);
+    expect(frame()?.querySelector('[role=group]')?.innerHTML).toBe('<p>words</p>');
+    expect(globalThis.hustleForgeEarlyPage?.editor).not.toBeNull();
+  });
+
+  test('opens no editor, nor after an answer that leaves the day open', async () => {
+    await open(Promise.resolve(null));
+    expect([label()?.style.visibility, loading() === null]).toEqual(['hidden', false]);
+    expect(globalThis.hustleForgeEarlyPage?.editor).toBeNull();
+  });
+
+  test('lets React start after five seconds', async () => {
+    vi.useFakeTimers();
+    try {
+      await begin(new Promise(() => {}));
+      const started = vi.fn<() => void>();
+      void globalThis.hustleForgeEarlyStart!.then(started);
+      await vi.advanceTimersByTimeAsync(4_999);
+      expect(started).not.toHaveBeenCalled();
+      await vi.advanceTimersByTimeAsync(1);
+      expect(started).toHaveBeenCalledOnce();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+test('opens an editor on a day without a log', async () => {
+  await open({ stored: null });
+  expect(globalThis.hustleForgeEarlyPage?.editor).not.toBeNull();
+});
+
 test('opens no editor on a page that React has replaced meanwhile', async () => {
-  openEarlyPage(loadEditor, 'ada');
-  document.dispatchEvent(new Event('readystatechange'));
-  await Promise.resolve();
+  await begin();
   const page = globalThis.hustleForgeEarlyPage!;
   page.dismiss();
   await globalThis.hustleForgeEarlyStart;

@@ -5,13 +5,13 @@
  */
 import { dateLabel, dayLabel, weekdayOf, type Day } from '#domain/day/day.ts';
 import { parseInert, renderStored, type StoredAttributes } from '../html-to-log/inert-html.ts';
-import { localToday } from '../session/browser-preferences.ts';
-import { readTodayCopy, type CopiedLog } from './today-copy.ts';
+import type { CopiedLog } from './today-copy.ts';
 
 export type EarlyPage = {
   userId: string;
   date: Day;
-  stored: CopiedLog;
+  /** Null until the server has answered. */
+  log: EarlyLog | null;
   /** The inert text, until an editor replaces it. */
   text: HTMLElement;
   /** Null until the editor runs, and if it cannot show all of the text. */
@@ -22,12 +22,17 @@ export type EarlyPage = {
   dismiss: () => void;
 };
 
+/** On a slow connection the editor's code may take longer. React then starts and shows "Loading editor...". */
+const MAX_WAIT_MS = 5_000;
+
+/** Today's log, of this browser's copy or of the server's answer. `stored`: null if the day has no log. */
+export type EarlyLog = { stored: CopiedLog | null };
 type LoadEarlyEditor = () => Promise<{ startEarlyEditor: (page: EarlyPage) => void }>;
 
 declare global {
   /** Set while the early page is shown. */
   var hustleForgeEarlyPage: EarlyPage | undefined;
-  /** Set if there is an early page. Resolves when its editor takes keys or has failed, and React may start. */
+  /** Set if there is an early page. Resolves when its editor takes keys, has failed or is late, and React may start. */
   var hustleForgeEarlyStart: Promise<void> | undefined;
 }
 
@@ -35,37 +40,42 @@ declare global {
  * Opens only what the journal will open too: the URL names no other day, and no draft has newer text. If today has a
  * log, the journal opens on today with every plan (`initialDay`).
  */
-export function openEarlyPage(load: LoadEarlyEditor, userId: string): void {
-  const date = localToday();
-  if ((new URLSearchParams(location.search).get('date') ?? date) !== date) return;
-  const stored = readTodayCopy(localStorage, userId, date);
-  if (!stored) return;
+export function openEarlyPage(
+  load: LoadEarlyEditor,
+  userId: string,
+  today: Day,
+  log: EarlyLog | Promise<EarlyLog | null>,
+): Promise<void> | undefined {
+  if ((new URLSearchParams(location.search).get('date') ?? today) !== today) return undefined;
   // Best effort: without the early page the journal opens like any other screen.
-  globalThis.hustleForgeEarlyStart = startWhenParsed(load(), userId, date, stored).catch(() =>
-    globalThis.hustleForgeEarlyPage?.dismiss(),
-  );
+  const start = startWhenParsed(load(), userId, today, log).catch(() => globalThis.hustleForgeEarlyPage?.dismiss());
+  globalThis.hustleForgeEarlyStart = Promise.race([start, new Promise<void>((end) => setTimeout(end, MAX_WAIT_MS))]);
+  return globalThis.hustleForgeEarlyStart;
 }
 
 async function startWhenParsed(
   loading: ReturnType<LoadEarlyEditor>,
   userId: string,
   date: Day,
-  stored: CopiedLog,
+  log: EarlyLog | Promise<EarlyLog | null>,
 ): Promise<void> {
   // Attach a handler now, or a failure becomes an unhandled rejection before the page is parsed.
   loading.catch(() => {});
   // Waits until the page is parsed. DOMContentLoaded would come later, after the scripts of the page.
   await eventOf(document, 'readystatechange');
-  const page = showPage(userId, date, stored);
+  const page = showPage(userId, date);
+  page.log = await log;
+  if (!page.log) return;
+  showLog(page, page.log);
   const { startEarlyEditor } = await loading;
   await untilStyled();
   // Skip if React has stopped waiting and shows the journal: this would be a second editor, in a removed page.
   if (globalThis.hustleForgeEarlyPage === page) startEarlyEditor(page);
 }
 
-function showPage(userId: string, date: Day, stored: CopiedLog): EarlyPage {
+function showPage(userId: string, date: Day): EarlyPage {
   const root = document.getElementById('root')!;
-  const { frame, text } = createFrame(date, stored);
+  const { frame, text } = createFrame(date);
   const takeOverButton = rememberClick(frame);
   const leave: EarlyPage['leave'] = (moveEditor) => {
     globalThis.hustleForgeEarlyPage = undefined;
@@ -80,7 +90,7 @@ function showPage(userId: string, date: Day, stored: CopiedLog): EarlyPage {
     frame.remove();
   };
   const page: EarlyPage = {
-    ...{ userId, date, stored, text, editor: null, leave },
+    ...{ userId, date, log: null, text, editor: null, leave },
     dismiss() {
       page.editor?.close();
       leave();
@@ -92,16 +102,28 @@ function showPage(userId: string, date: Day, stored: CopiedLog): EarlyPage {
   return page;
 }
 
-/** Fills the template `#journal-frame`, which the build renders from journal-frame.tsx. */
-function createFrame(date: Day, { html }: CopiedLog): { frame: HTMLElement; text: HTMLElement } {
+function showLog({ text }: EarlyPage, { stored }: EarlyLog): void {
+  const nodes = parseInert(stored?.html ?? '').childNodes;
+  text.append(...renderStored<Node>(nodes, { text: copyText, element: createNode }));
+  text.nextElementSibling?.remove();
+  labelOf(text.closest('body > *')!).style.visibility = '';
+}
+
+const labelOf = (frame: Element): HTMLElement => frame.querySelector('h1 button')!;
+
+/**
+ * Fills the template `#journal-frame`, which the build renders from journal-frame.tsx. Without its label: the journal may
+ * open on another day.
+ */
+function createFrame(date: Day): { frame: HTMLElement; text: HTMLElement } {
   const template = document.getElementById('journal-frame') as HTMLTemplateElement;
   const frame = document.importNode(template.content, true).firstElementChild as HTMLElement;
-  const label = frame.querySelector('h1 button')!;
+  const label = labelOf(frame);
+  label.style.visibility = 'hidden';
   label.firstChild!.textContent = weekdayOf(date);
   label.lastChild!.textContent = dateLabel(date);
   const text = frame.querySelector<HTMLElement>('[role=group]')!;
   text.setAttribute('aria-label', `Log for ${dayLabel(date)}`);
-  text.append(...renderStored<Node>(parseInert(html).childNodes, { text: copyText, element: createNode }));
   return { frame, text };
 }
 

@@ -14,7 +14,7 @@ beforeEach(() => {
     requests.push(`${init?.method ?? 'GET'} as ${new Headers(init?.headers).get('authorization') ?? 'guest'}`);
     return Promise.resolve(new Response(`response ${requests.length}`));
   });
-  prefetch([DAY_URL], 'mine', 'key');
+  void prefetch([DAY_URL], 'mine', 'key');
 });
 afterEach(() => {
   vi.useRealTimers();

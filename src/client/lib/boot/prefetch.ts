@@ -19,19 +19,21 @@ const MAX_AGE_MS = 10_000;
  */
 const NO_CACHE = 'no-store';
 
-/** Called by the boot script, with the token of the session stored in this browser. */
-export function prefetch(urls: readonly string[], token: string, publishableKey: string): void {
+/**
+ * Called by the boot script, with the token of the session stored in this browser. Returns the responses.
+ */
+export function prefetch(urls: readonly string[], token: string, publishableKey: string): Promise<Response>[] {
   const authorization = `Bearer ${token}`;
   const headers = { accept: 'application/json', apikey: publishableKey, authorization };
-  globalThis.hustleForgePrefetched = new Map(
-    urls.map((url) => {
-      const response = fetch(url, { headers, signal: AbortSignal.timeout(MAX_AGE_MS), cache: NO_CACHE });
-      // Attach a handler now, or a failure becomes an unhandled rejection until a caller takes the response.
-      response.catch(() => {});
-      return [url, { authorization, response }];
-    }),
-  );
+  const responses = urls.map((url) => {
+    const response = fetch(url, { headers, signal: AbortSignal.timeout(MAX_AGE_MS), cache: NO_CACHE });
+    // Attach a handler now, or a failure becomes an unhandled rejection until a caller takes the response.
+    response.catch(() => {});
+    return response;
+  });
+  globalThis.hustleForgePrefetched = new Map(urls.map((url, at) => [url, { authorization, response: responses[at]! }]));
   setTimeout(clearPrefetched, MAX_AGE_MS);
+  return responses;
 }
 
 export function clearPrefetched(): void {

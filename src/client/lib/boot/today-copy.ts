@@ -23,12 +23,15 @@ export function readTodayCopy(storage: Storage, userId: string, today: Day): Cop
     const { date, id, html, revision, savedAt } = copy ?? {};
     if (date !== today || typeof id !== 'string' || typeof html !== 'string') return null;
     if (typeof revision !== 'number' || typeof savedAt !== 'number') return null;
-    const drafts = keysUnder(storage, `${DRAFT_PREFIX}${userId}:${today}`);
-    return drafts.length > 0 ? null : { id, html, revision, savedAt };
+    return hasDraft(storage, userId, today) ? null : { id, html, revision, savedAt };
   } catch {
     return null;
   }
 }
+
+/** Whether a page has typed text that the server may not have. */
+export const hasDraft = (storage: Storage, userId: string, date: Day): boolean =>
+  keysUnder(storage, `${DRAFT_PREFIX}${userId}:${date}`).length > 0;
 
 /** Any other day than today leaves the copy as it is. */
 export function storeTodayCopy(storage: Storage, userId: string, today: Day, date: Day, log: CopiedLog | null): void {

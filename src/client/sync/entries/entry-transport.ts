@@ -1,11 +1,12 @@
 /** Reads and writes days through /rest/v1, and maps each response to one of the saver's outcomes. */
 import { earliestCurrentDay, earliestToday, latestToday, type Day } from '#domain/day/day.ts';
 import { ENTRY_MAX_BYTES, STORAGE_FULL_CODE, WRITE_LIMIT_CODE } from '#domain/log/entry.ts';
-import { withDateHeader, withoutDateHeader } from '#domain/log/entry-html.ts';
+import { withDateHeader } from '#domain/log/entry-html.ts';
 import { isLocked, isPremium } from '#domain/plan/plan.ts';
 import type { Answer, DataClient } from '#client/lib/api/data-client.ts';
 import { isProxyAnswer, fetchAsUser } from '#client/lib/api/supabase.ts';
 import { LOG_COLUMNS, readLog } from '#client/lib/api/first-reads.ts';
+import { toStoredLog, type LogRow } from '#client/lib/api/log-row.ts';
 import { fetchPrefetched } from '#client/lib/boot/prefetch.ts';
 import type { EntryTransport, Failure, MovedLog, ReadOutcome, StoredLog, WriteOutcome } from '../save-requests.ts';
 
@@ -17,15 +18,7 @@ const UPLOAD_BYTES_PER_MS = 8;
 /** The SQLSTATE of an insert of a row that exists. */
 export const DUPLICATE_KEY = '23505';
 
-type Row = { id: string; content: string; revision: number; updated_at: string };
 const VERSION = 'id, revision, updated_at';
-
-export const toStoredLog = (row: Row): StoredLog => ({
-  id: row.id,
-  html: withoutDateHeader(row.content),
-  revision: row.revision,
-  savedAt: Date.parse(row.updated_at),
-});
 
 /**
  * Sends a request only with this user's token. To a guest or another user, row-level security would return no rows,
@@ -57,7 +50,7 @@ function failure({ status, error }: { status: number; error: { code: string } },
   return { kind: 'refused', reason: `the server refused it (${error.code})` };
 }
 
-type WriteAnswer = Answer<Omit<Row, 'content'>[]>;
+type WriteAnswer = Answer<Omit<LogRow, 'content'>[]>;
 
 /** A response without a row means that the condition on the version failed or that the plan locks the day. */
 function writeOutcome(answer: WriteAnswer, date: Day): WriteOutcome {
@@ -118,7 +111,7 @@ export function createEntryTransport(
     if (answer.error) return report(failure(answer, date));
     let stored: StoredLog | null = null;
     let moved: MovedLog | undefined;
-    for (const row of answer.data as unknown as (Row & { date?: Day })[]) {
+    for (const row of answer.data as unknown as (LogRow & { date?: Day })[]) {
       const log = toStoredLog(row);
       if (row.date && row.date !== date) moved = { date: row.date, html: log.html };
       else stored = log;

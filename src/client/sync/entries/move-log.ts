@@ -7,7 +7,8 @@ import type { Version } from '#domain/log/entry.ts';
 import type { DataClient } from '#client/lib/api/data-client.ts';
 import type { DaySaver } from '../day-saver/day-saver.ts';
 import type { DaySavers } from '../day-savers.ts';
-import { DUPLICATE_KEY, createEntryFetch, toStoredLog } from './entry-transport.ts';
+import { toStoredLog } from '#client/lib/api/log-row.ts';
+import { DUPLICATE_KEY, createEntryFetch } from './entry-transport.ts';
 import type { EntryTransport, StoredLog } from '../save-requests.ts';
 
 export type MoveOutcome =

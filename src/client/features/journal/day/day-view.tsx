@@ -142,7 +142,7 @@ function DayPage({ date, today, read, isFirstLog }: DayPageProps) {
   // Text typed before React ran (early-editor.ts) edits this device's copy of the day, so the saver starts with that
   // copy. The effect below passes the server's answer to the saver.
   const [saver] = useState(() =>
-    early ? savers.open(date, early.stored, 0) : savers.open(date, read.stored, read.readAt),
+    early ? savers.open(date, early.log.stored, 0) : savers.open(date, read.stored, read.readAt),
   );
   const view = useSyncExternalStore(saver.subscribe, saver.view);
   useEffect(() => void savers.open(date, read.stored, read.readAt), [date, read, savers]);

@@ -12,11 +12,11 @@ const STORED = { id: 'row', html: '<p>a</p>', revision: 3, savedAt: 7 };
 const callbacks = { placeholder: () => '', onEdit: () => {}, onUnreadable: () => {} };
 
 let page: EarlyPage;
-const start = (html = STORED.html): void => {
+const start = (html: string | null = STORED.html): void => {
   document.body.innerHTML = '<main><div class="log" role="group" aria-label="Log for Monday"><p>a</p></div></main>';
   const text = document.querySelector<HTMLElement>('[role=group]')!;
-  const stored = { ...STORED, html };
-  page = { userId: 'ada', date: DATE, stored, text, editor: null, leave: (move) => move?.(), dismiss: () => {} };
+  const log = { stored: html === null ? null : { ...STORED, html } };
+  page = { userId: 'ada', date: DATE, log, text, editor: null, leave: (move) => move?.(), dismiss: () => {} };
   startEarlyEditor(page);
 };
 const editor = (): EarlyEditor => page.editor as EarlyEditor;
@@ -63,6 +63,15 @@ describe('a draft', () => {
     type('c');
     vi.advanceTimersByTime(1);
     expect(draft()).toMatchObject({ html: '<p>cba</p>', base: '<p>a</p>', baseId: 'row', baseRevision: 3 });
+  });
+
+  test('of a day without a log is based on no row', () => {
+    editor().close();
+    start(null);
+    type('b');
+    editor().close();
+    expect(draft()).toMatchObject({ html: expect.stringContaining('b') as string, base: '', baseRevision: null });
+    expect(draft()?.baseId).toBeUndefined();
   });
 
   test('holds the last edit when the page ends', () => {

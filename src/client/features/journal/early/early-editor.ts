@@ -5,7 +5,7 @@
 import { createJournalEditor, type EditorCallbacks, type JournalEditorHandle } from '#client/editor/create-editor.ts';
 import { KEYBOARD_HELP, KEYBOARD_HELP_ID } from '#client/editor/editor-keys.ts';
 import { dayQuestion } from '#domain/day/day.ts';
-import type { EarlyPage } from '#client/lib/boot/early-page.ts';
+import type { EarlyLog, EarlyPage } from '#client/lib/boot/early-page.ts';
 import { createDayDrafts, DRAFT_INTERVAL_MS } from '#client/sync/day-drafts.ts';
 import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
 import { createTabs } from '#client/sync/store/tabs.ts';
@@ -14,14 +14,14 @@ export type EarlyEditor = NonNullable<ReturnType<typeof createEarlyEditor>>;
 
 /** Called by the boot script. */
 export function startEarlyEditor(page: EarlyPage): void {
-  page.editor = createEarlyEditor(page);
+  if (page.log) page.editor = createEarlyEditor(page, page.log);
 }
 
 /** Replaces the day's inert text. Null if the editor cannot show all of it. */
-function createEarlyEditor({ userId, date, stored, text, leave }: EarlyPage) {
+function createEarlyEditor({ userId, date, text, leave }: EarlyPage, { stored }: EarlyLog) {
   const writer = crypto.randomUUID();
   const drafts = createDayDrafts(localStorage, userId, writer);
-  const { html: base, id: baseId, revision: baseRevision } = stored;
+  const { html: base, id: baseId, revision: baseRevision } = stored ?? { html: '', id: undefined, revision: null };
   let draft: string | null = null;
   let draftTimer: ReturnType<typeof setTimeout> | undefined;
   let isEdited = false;

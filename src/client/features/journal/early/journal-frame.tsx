@@ -24,6 +24,11 @@ export function JournalFrame() {
       <main className={styles.page}>
         <article className={styles.day}>
           <LogFrame />
+          <div className={styles.skeleton}>
+            <span />
+            <span />
+            <span />
+          </div>
         </article>
       </main>
     </div>

@@ -4,11 +4,11 @@ import type { Day } from '#domain/day/day.ts';
 import type { EditorCallbacks, JournalEditorHandle } from '#client/editor/create-editor.ts';
 import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
 import type { DaySavers } from '#client/sync/day-savers.ts';
-import type { EarlyPage } from '#client/lib/boot/early-page.ts';
+import type { EarlyLog, EarlyPage } from '#client/lib/boot/early-page.ts';
 import type { EarlyEditor } from './early-editor.ts';
 
 /** The page that was shown before React ran (lib/boot/early-page.ts), with a running editor. */
-export type EditableEarlyPage = EarlyPage & { editor: EarlyEditor };
+export type EditableEarlyPage = EarlyPage & { editor: EarlyEditor; log: EarlyLog };
 
 /** Null unless an editor ran before React on this day of this user. */
 export function useEarlyPage(userId: string, date: Day): EditableEarlyPage | null {

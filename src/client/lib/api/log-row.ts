@@ -1,0 +1,12 @@
+import { withoutDateHeader } from '#domain/log/entry-html.ts';
+import type { CopiedLog } from '../boot/today-copy.ts';
+
+/** The columns `LOG_COLUMNS` of a row. */
+export type LogRow = { id: string; content: string; revision: number; updated_at: string };
+
+export const toStoredLog = (row: LogRow): CopiedLog => ({
+  id: row.id,
+  html: withoutDateHeader(row.content),
+  revision: row.revision,
+  savedAt: Date.parse(row.updated_at),
+});
