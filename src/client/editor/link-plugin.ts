@@ -140,7 +140,6 @@ function openLinkButton(view: EditorView): PluginView {
   button.className = styles['openLink']!;
   button.textContent = 'Open link';
   button.hidden = true;
-  view.dom.after(button);
 
   let href: string | null = null;
   const hide = (): void => void (button.hidden = true);
@@ -177,6 +176,8 @@ function openLinkButton(view: EditorView): PluginView {
       button.hidden = href === null;
       if (href === null) return;
       button.setAttribute('aria-label', `Open link ${href}`);
+      // The journal moves the editor out of the early page.
+      if (view.dom.nextElementSibling !== button) view.dom.after(button);
       place();
     },
     destroy() {

@@ -80,6 +80,19 @@ test('keeps the links equal to those of the text after any edits', () => {
   );
 });
 
+test('offers to open a tapped link beside the editor, also after the editor has moved', () => {
+  vi.spyOn(globalThis, 'matchMedia').mockReturnValue({ matches: true } as MediaQueryList);
+  const handle = open('<p>https://a.example/x</p>');
+  const { view } = handle.editor;
+  vi.spyOn(view, 'coordsAtPos').mockReturnValue({ left: 0, right: 0, top: 0, bottom: 0 });
+  const place = document.body.appendChild(document.createElement('div'));
+  handle.moveTo(place, { placeholder: () => '', onEdit: () => {}, onUnreadable: () => {} });
+  view.dispatch(view.state.tr.setSelection(TextSelection.create(view.state.doc, 5)));
+  const button = place.querySelector('button');
+  expect(button?.hidden).toBe(false);
+  expect(button?.getAttribute('aria-label')).toBe('Open link https://a.example/x');
+});
+
 test('opens the link at the caret with Alt+Enter, without an opener', () => {
   const { editor } = open('<p>a https://a.example/x b</p>');
   const opened = vi.spyOn(window, 'open').mockReturnValue(null);
