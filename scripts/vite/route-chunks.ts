@@ -143,10 +143,7 @@ export function routeChunks(root: string, entries: Entries) {
             (id) => this.getModuleInfo(id)?.dynamicallyImportedIds ?? [],
           );
           const again = present.filter((id) => appClosure.has(id) || closure.has(id));
-          files[name] = {
-            early: filesOf(early, bundle).scripts,
-            ...filesOf([...modules, ...app, ...again], bundle),
-          };
+          files[name] = { early: filesOf(early, bundle).scripts, ...filesOf([...modules, ...app, ...again], bundle) };
         }
         this.emitFile({ type: 'asset', fileName: '.vite/routes.json', source: JSON.stringify(files) });
       },
