@@ -150,6 +150,14 @@ describe('feedbackReplyParser', () => {
   );
 });
 
+test.each(['You closed the "login issue" #12 and shipped it.', 'You set the "debug" flag = on and shipped it.'])(
+  'a text whose quotation marks are not escaped is whole: %j',
+  (feedback) => {
+    const { parseFinal } = feedbackReplyParser(FIND);
+    expect(parseFinal(`{"score": 7,\n"feedback": "${feedback}",\n"cited": []}`)?.text).toBe(feedback);
+  },
+);
+
 /** Every combination of a reply in its form, dressed in a manner of that form and in one of any reply. */
 const DRESSED = [
   ...Object.entries(OBJECT_MANNERS).map(([name, dress]) => [
