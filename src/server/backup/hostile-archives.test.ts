@@ -294,3 +294,10 @@ test('a file of kilobytes that unpacks to a gigabyte is refused with little memo
   expect((failure as Error).message).toMatch(/too large/);
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(32 * 1024 * 1024);
 });
+
+test('files without content are refused before their names fill the memory', async () => {
+  const file = world.newFile();
+  const files = Array.from({ length: 40_000 }, (_, index) => ({ name: `files/a${index}`, data: Buffer.alloc(0) }));
+  await writeFile(file, zstdCompressSync(tarOf([json('header.json', readParts().header), ...files])));
+  await expect(runRestore([file, '--check'], world.deps({}))).rejects.toThrow(/too large/);
+});

@@ -22,6 +22,8 @@ const ZSTD_MAGIC = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 const READ_CHUNK_BYTES = 256 * 1024;
 /** The limit of the header, the keys and the manifest, which stay in memory. They usually have some kilobytes. */
 const MAX_KEPT_BYTES = 16 * 1024 * 1024;
+/** A name without content takes memory too. */
+const ENTRY_BYTES = 512;
 const NEWLINE = 10;
 
 /** Files that an operator may mistake for a backup, by their first bytes. */
@@ -130,7 +132,7 @@ export async function verifyArchive(source: Source): Promise<VerifiedArchive> {
     if (manifest !== null) reject('the archive is damaged: it goes on after its end');
     if ((entry.kind === 'header') !== (header === null))
       reject('it is no backup of Hustle Forge: its header is missing');
-    if (entry.kind !== 'data' && (keptBytes += entry.data.length) > MAX_KEPT_BYTES)
+    if (entry.kind !== 'data' && (keptBytes += ENTRY_BYTES + entry.data.length) > MAX_KEPT_BYTES)
       reject('the archive is damaged: its header, keys and manifest are too large');
     if (entry.kind === 'header') {
       header = wrapErrors(() => parseHeader(entry.data.toString()), reject);
