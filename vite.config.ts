@@ -6,7 +6,6 @@ import react from '@vitejs/plugin-react';
 import { basename, join } from 'node:path';
 import { defineConfig } from 'vite';
 import { brotliAtBuild } from './scripts/vite/brotli.ts';
-import { iconImports } from './scripts/vite/icon-imports.ts';
 import { commandLine } from './scripts/vite/command-line.ts';
 import { bootScript, serviceWorker } from './scripts/vite/classic-scripts.ts';
 import { cssSideEffects, pageRoutes, preloadFonts, prerender } from './scripts/vite/pages.ts';
@@ -45,7 +44,6 @@ export default defineConfig({
       privacy: { module: '/features/legal/privacy-page.tsx', component: 'PrivacyPage' },
     }),
     bootScript('app/boot-script.ts'),
-    iconImports(),
     routes.plugin,
     preloadFonts({ app: [SANS], landing: [SANS, SERIF], terms: [SANS, SERIF], privacy: [SANS, SERIF] }),
     pageRoutes(),

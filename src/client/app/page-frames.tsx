@@ -3,7 +3,7 @@
  * page. The server sends the frame of the route, which shows until React has rendered the screen in the same place. The
  * forms take keys (lib/boot/early-form.ts). Nothing works yet in the other frames, so screen readers do not see them.
  */
-import { ArrowLeft } from 'lucide-react';
+import ArrowLeft from 'lucide-react/icons/arrow-left';
 import { createElement, type ReactNode } from 'react';
 import { ROUTES, type RouteName } from '#domain/routes.ts';
 import { JournalFrame } from '#client/features/journal/early/journal-frame.tsx';

@@ -1,5 +1,5 @@
 /** A modal overlay. The native dialog element traps the focus, handles Escape and makes the page inert. */
-import { X } from 'lucide-react';
+import X from 'lucide-react/icons/x';
 import { useEffect, useId, useRef, type ReactNode } from 'react';
 import { IconButton } from './button.tsx';
 import styles from './dialog.module.css';

@@ -1,5 +1,7 @@
 /** An inline message about the outcome of an action. An icon and a colour show its kind. */
-import { CircleAlert, CircleCheck, Info } from 'lucide-react';
+import CircleAlert from 'lucide-react/icons/circle-exclamation-point';
+import CircleCheck from 'lucide-react/icons/circle-check';
+import Info from 'lucide-react/icons/info';
 import type { ReactNode } from 'react';
 import styles from './notice.module.css';
 

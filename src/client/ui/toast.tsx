@@ -2,7 +2,10 @@
  * Toasts: short messages at the top of the page. They disappear after some seconds, an error with a button only when it is
  * dismissed.
  */
-import { CircleAlert, CircleCheck, Info, X } from 'lucide-react';
+import CircleAlert from 'lucide-react/icons/circle-exclamation-point';
+import CircleCheck from 'lucide-react/icons/circle-check';
+import Info from 'lucide-react/icons/info';
+import X from 'lucide-react/icons/x';
 import {
   createContext,
   use,

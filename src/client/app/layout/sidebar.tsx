@@ -1,5 +1,8 @@
 /** The menu: the signed-in user, links, tools and Logout. */
-import { Crown, Keyboard, Moon, Sun } from 'lucide-react';
+import Crown from 'lucide-react/icons/crown';
+import Keyboard from 'lucide-react/icons/keyboard';
+import Moon from 'lucide-react/icons/moon';
+import Sun from 'lucide-react/icons/sun';
 import { useEffect, useState } from 'react';
 import { MESSAGES } from '#domain/messages.ts';
 import { PLANS } from '#domain/plan/plan.ts';

@@ -2,25 +2,23 @@
 import type { Editor } from '@tiptap/core';
 import { redoDepth, undoDepth } from '@tiptap/pm/history';
 import { liftListItem, sinkListItem } from '@tiptap/pm/schema-list';
-import {
-  Bold,
-  Code,
-  Heading1,
-  Heading2,
-  Heading3,
-  Italic,
-  List,
-  ListIndentDecrease,
-  ListIndentIncrease,
-  ListOrdered,
-  Redo2,
-  SquareCode,
-  Strikethrough,
-  TextQuote,
-  Underline,
-  Undo2,
-  type LucideIcon,
-} from 'lucide-react';
+import Bold from 'lucide-react/icons/letter-b';
+import Code from 'lucide-react/icons/code';
+import Heading1 from 'lucide-react/icons/heading-1';
+import Heading2 from 'lucide-react/icons/heading-2';
+import Heading3 from 'lucide-react/icons/heading-3';
+import Italic from 'lucide-react/icons/italic';
+import List from 'lucide-react/icons/list';
+import ListIndentDecrease from 'lucide-react/icons/list-indent-decrease';
+import ListIndentIncrease from 'lucide-react/icons/list-indent-increase';
+import ListOrdered from 'lucide-react/icons/list-ordered';
+import Redo2 from 'lucide-react/icons/redo-2';
+import SquareCode from 'lucide-react/icons/square-code';
+import Strikethrough from 'lucide-react/icons/strikethrough';
+import TextQuote from 'lucide-react/icons/text-quote';
+import Underline from 'lucide-react/icons/underline';
+import Undo2 from 'lucide-react/icons/undo-2';
+import type { LucideIcon } from 'lucide-react';
 import { toggleBlockFormat } from '../split-list.ts';
 
 type ToolbarAction = {

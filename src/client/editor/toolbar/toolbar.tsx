@@ -3,7 +3,7 @@
  * it is a bar above the keyboard. Roving tabindex: arrow keys move between the buttons, Escape returns to the text.
  */
 import type { Editor } from '@tiptap/core';
-import { Pilcrow } from 'lucide-react';
+import Pilcrow from 'lucide-react/icons/pilcrow';
 import {
   useEffect,
   useLayoutEffect,

@@ -1,6 +1,6 @@
 /** Name, email address and password, and a change of the email address that is not confirmed yet. */
 import { useEffect, useRef, useState, type RefObject } from 'react';
-import { CircleCheck } from 'lucide-react';
+import CircleCheck from 'lucide-react/icons/circle-check';
 import { MESSAGES, isSessionGone, providerMessage } from '#domain/messages.ts';
 import {
   EMAIL_MAX_LENGTH,

@@ -3,7 +3,7 @@
  * receipts.
  */
 import { useQuery } from '@tanstack/react-query';
-import { Crown } from 'lucide-react';
+import Crown from 'lucide-react/icons/crown';
 import { dateLabel, dayOf, daysBetween, earlierOf, isBefore, type Day } from '#domain/day/day.ts';
 import { RENEWAL_NOTICE_DAYS, moneyLabel, type PaymentStatus } from '#domain/payment/payment.ts';
 import { PLANS } from '#domain/plan/plan.ts';

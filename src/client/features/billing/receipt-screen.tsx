@@ -1,6 +1,7 @@
 /** A printable receipt for one payment: `/receipt?payment=<id>`. */
 import { useQuery } from '@tanstack/react-query';
-import { ArrowLeft, Printer } from 'lucide-react';
+import ArrowLeft from 'lucide-react/icons/arrow-left';
+import Printer from 'lucide-react/icons/printer';
 import type { ReactNode } from 'react';
 import { dateRangeLabel } from '#domain/day/date-range.ts';
 import { dateLabel, daysBetween, utcDayOf, type Day } from '#domain/day/day.ts';

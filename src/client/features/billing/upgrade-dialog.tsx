@@ -1,7 +1,8 @@
 /**
  * The upgrade dialog offers the premium plan, or a renewal to a premium user (docs/specification/screens.md 12).
  */
-import { ChevronDown, Crown } from 'lucide-react';
+import ChevronDown from 'lucide-react/icons/chevron-down';
+import Crown from 'lucide-react/icons/crown';
 import { useId, useState } from 'react';
 import { AI_MESSAGES } from '#domain/coach/coach.ts';
 import { COUNTRIES } from '#domain/payment/countries.ts';

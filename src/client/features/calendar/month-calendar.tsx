@@ -1,5 +1,7 @@
 /** A month with marks for days with logs and for locked days (docs/specification/screens.md 8). */
-import { ChevronLeft, ChevronRight, Lock } from 'lucide-react';
+import ChevronLeft from 'lucide-react/icons/chevron-left';
+import ChevronRight from 'lucide-react/icons/chevron-right';
+import Lock from 'lucide-react/icons/lock';
 import { useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
 import { addDays, canOpenDay, dayLabel, FIRST_DAY, MONTHS, type Day } from '#domain/day/day.ts';
 import {

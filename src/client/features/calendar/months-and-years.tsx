@@ -1,5 +1,6 @@
 /** Months of a year and the years of the journal, to reach a day far away (docs/specification/screens.md 8). */
-import { ChevronLeft, ChevronRight } from 'lucide-react';
+import ChevronLeft from 'lucide-react/icons/chevron-left';
+import ChevronRight from 'lucide-react/icons/chevron-right';
 import { useEffect, useRef, useState, type KeyboardEvent } from 'react';
 import { FIRST_DAY, MONTHS, type Day } from '#domain/day/day.ts';
 import { monthOf, yearOf, type MonthNumber } from '#domain/day/month.ts';

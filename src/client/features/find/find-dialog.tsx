@@ -1,5 +1,6 @@
 /** The Find dialog: searches the user's open days for words, lists their tags, and parses dates. */
-import { Lock, Search } from 'lucide-react';
+import Lock from 'lucide-react/icons/lock';
+import Search from 'lucide-react/icons/search';
 import {
   useEffect,
   useEffectEvent,

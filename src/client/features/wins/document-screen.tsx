@@ -42,7 +42,7 @@ import { readCandidates, PickLines } from './pick-lines.tsx';
 import { Summary } from '#client/ui/page/folded-section.tsx';
 import paper from './paper.module.css';
 import styles from './wins.module.css';
-import { ArrowLeft } from 'lucide-react';
+import ArrowLeft from 'lucide-react/icons/arrow-left';
 import { Field } from '#client/ui/form/form.tsx';
 
 /** Announces the new screen: the router moves the focus only if the path changes, and here the query does. */

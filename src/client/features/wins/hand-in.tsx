@@ -1,6 +1,7 @@
 /** The ways to hand a document in: copy as Markdown, print, Word or Markdown file, and a read-only link. */
 import { useState } from 'react';
-import { FileDown, Printer } from 'lucide-react';
+import FileDown from 'lucide-react/icons/file-down';
+import Printer from 'lucide-react/icons/printer';
 import { documentMarkdown, fileNameOf, type WinsDocument } from '#domain/documents/wins-document.ts';
 import { parseLocale } from '#domain/locale.ts';
 import { downloadFile } from '#client/lib/download.ts';

@@ -3,7 +3,10 @@
  * of a log do, and on a touch screen with buttons.
  */
 import { useRef, useState, type KeyboardEvent, type FocusEvent } from 'react';
-import { ArrowDown, ArrowUp, GripVertical, X } from 'lucide-react';
+import ArrowDown from 'lucide-react/icons/arrow-down';
+import ArrowUp from 'lucide-react/icons/arrow-up';
+import GripVertical from 'lucide-react/icons/grip-vertical';
+import X from 'lucide-react/icons/x';
 import { dateLabel } from '#domain/day/day.ts';
 import {
   LINE_MAX_LENGTH,

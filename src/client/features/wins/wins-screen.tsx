@@ -1,7 +1,7 @@
 /** The wins documents (docs/specification/wins.md 1): their list and a new one; `?document=<id>` opens one. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type FormEvent } from 'react';
-import { Trash2 } from 'lucide-react';
+import Trash2 from 'lucide-react/icons/trash';
 import { dateLabel, dayOf, earlierOf, type Day } from '#domain/day/day.ts';
 import {
   daysOfPeriod,

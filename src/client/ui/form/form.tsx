@@ -1,6 +1,7 @@
 /** Forms: the form itself, and inputs with their label, hint and error, linked for screen readers. */
 import { useId, useState, type ComponentProps, type InvalidEvent, type ReactNode, type SyntheticEvent } from 'react';
-import { Eye, EyeOff } from 'lucide-react';
+import Eye from 'lucide-react/icons/eye';
+import EyeOff from 'lucide-react/icons/eye-off';
 import { normalizeAddress } from '#domain/account/account.ts';
 import { IconButton, Button } from '../button.tsx';
 import styles from './form.module.css';

@@ -1,6 +1,6 @@
 /** The layout of the reviews, settings and profile screens: a back link, a heading and one column. */
 import type { ReactNode } from 'react';
-import { ArrowLeft } from 'lucide-react';
+import ArrowLeft from 'lucide-react/icons/arrow-left';
 import { ROUTES } from '#domain/routes.ts';
 import { Link } from '#client/lib/navigation.ts';
 import styles from './page.module.css';

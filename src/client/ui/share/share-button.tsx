@@ -1,6 +1,6 @@
 /** Opens the dialog that makes a read-only link to a document or a review. */
 import { useState } from 'react';
-import { Link2 } from 'lucide-react';
+import Link2 from 'lucide-react/icons/link-2';
 import { Button } from '../button.tsx';
 import { lazyChunk, useOpenChunk } from '../lazy-chunk.ts';
 import type { LinkTarget } from './links.tsx';

@@ -1,4 +1,8 @@
-import { ChevronLeft, ChevronRight, Ellipsis, Menu, Sparkle } from 'lucide-react';
+import ChevronLeft from 'lucide-react/icons/chevron-left';
+import ChevronRight from 'lucide-react/icons/chevron-right';
+import Ellipsis from 'lucide-react/icons/ellipsis';
+import Menu from 'lucide-react/icons/menu';
+import Sparkle from 'lucide-react/icons/sparkle';
 import { useState } from 'react';
 import { dateLabel, FIRST_DAY, weekdayOf, relativeDayLabel, type Day } from '#domain/day/day.ts';
 import { withDayKey } from '#client/lib/keys.ts';

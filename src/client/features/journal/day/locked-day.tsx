@@ -2,7 +2,7 @@
  * A day that is too old for the plan: whether it has a log, and how to unlock it. The server never sends the log's
  * text, so the page has none to hide. The only log text it shows is text of this device that could not be sent.
  */
-import { Lock } from 'lucide-react';
+import Lock from 'lucide-react/icons/lock';
 import { useEffect, useSyncExternalStore, useId, useRef } from 'react';
 import type { Day } from '#domain/day/day.ts';
 import { FREE_WINDOW_DAYS } from '#domain/plan/plan.ts';
