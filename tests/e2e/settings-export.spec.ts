@@ -137,7 +137,9 @@ test.describe('a premium user', () => {
     let asked = 0;
     const pages = /\/rest\/v1\/entries\?select=date%2Ccontent/;
     await page.route(pages, async (route) =>
-      (asked += 1) === 2 ? route.fulfill({ status: 400, json: {} }) : route.continue(),
+      (asked += 1) === 2
+        ? route.fulfill({ status: 400, json: { code: 'PGRST100', message: 'No.' } })
+        : route.continue(),
     );
     await exportButton(page).click();
     const problem = page.getByRole('alert').filter({ hasText: 'The server could not be reached.' });

@@ -14,9 +14,9 @@ import {
 const range = (first: string, last: string) => ({ first_day: day(first), last_day: day(last) });
 const YEAR_END = [range('2026-12-21', '2026-12-31')];
 
-/** Of a user whose first log is on `from`. */
+/** Of a user whose first log is on `from`, on the day after `to`. */
 const workdayCount = (timeOff: readonly TimeOff[], workdays: readonly number[], from: Day, to: Day): number =>
-  countWorkdays(from, to, to, new Set([from]), { timeOff, workdays }).workdays;
+  countWorkdays(from, to, addDays(to, 1), new Set([from]), { timeOff, workdays }).workdays;
 
 test('both ends of a range are off, the days beside it are not', () => {
   const off = (date: string): boolean => isTimeOff(YEAR_END, day(date));

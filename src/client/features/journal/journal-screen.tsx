@@ -10,6 +10,7 @@ import { useSession } from '#client/lib/session/session.ts';
 import { useToday } from '#client/lib/hooks/use-clock.ts';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import { entryQuery } from '#client/sync/entries/entry-queries.ts';
+import { useDismissEarlyPage } from '#client/lib/boot/use-dismiss-early-page.ts';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import { lazyChunk, tryLoad } from '#client/ui/lazy-chunk.ts';
 import { useNavigate, useSearchParam } from '#client/lib/navigation.ts';
@@ -57,6 +58,9 @@ export function JournalScreen({ onOpen, onOpenFeedback }: JournalScreenProps) {
     move: () => void (date && onOpen('move', date)),
     find: () => onOpen('find', date),
   });
+
+  // The early page waits for React if the server's answer did not tell today's log. This screen says more while it loads.
+  useDismissEarlyPage(globalThis.hustleForgeEarlyPage?.log === null);
 
   useEffect(() => {
     if (date) document.title = `${dayLabel(date)} · Hustle Forge`;
