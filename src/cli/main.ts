@@ -1,4 +1,4 @@
-/** The program `hustle`, built into one file by `scripts/build/build-cli.ts`. */
+/** The program `hustle`, built into one file by `scripts/vite/command-line.ts`. */
 import { spawn } from 'node:child_process';
 import { homedir, hostname } from 'node:os';
 import process from 'node:process';

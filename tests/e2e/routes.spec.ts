@@ -1,4 +1,4 @@
-/** Guards of the routes. `src/client/app/router.test.ts` proves which guard each route has. */
+/** Guards of the routes: who is led where (src/client/app/router.tsx). */
 import { ROUTES } from '#domain/routes.ts';
 import { expect, test } from './support/test.ts';
 

@@ -40,6 +40,22 @@ test('comments outside of migrations name an object of the schema, not the migra
   expect(found).toEqual([]);
 });
 
+test('comments name files that exist', () => {
+  const comment = /^\s*(?:\/\*|\*|\/\/)|\s\/\/ /;
+  const fileName = /(?<![\w./-])(?:[\w-]+\/)*[\w-][\w.-]*\.(?:tsx?|mjs|css)\b/g;
+  const isTracked = (name: string): boolean => trackedFiles.some((file) => `/${file}`.endsWith(`/${name}`));
+  const found = trackedFiles
+    .filter((file) => /^(src|tests|simulators|benchmarks|scripts)\/.*\.(ts|tsx|mjs|css)$/.test(file))
+    .flatMap((file) =>
+      readFileSync(join(ROOT, file), 'utf8')
+        .split('\n')
+        .flatMap((line) => line.slice(comment.exec(line)?.index ?? line.length).match(fileName) ?? [])
+        .filter((name) => !isTracked(name))
+        .map((name) => `${file}: ${name}`),
+    );
+  expect(found).toEqual([]);
+});
+
 test('a file that is also a program runs it last, when every constant of the file has its value', () => {
   const found = trackedFiles
     .filter((file) => /^(src|tests|simulators|benchmarks|scripts|database)\/.*\.ts$/.test(file))

@@ -8,7 +8,7 @@ import { waitForEditor, type Scene } from './scene.ts';
 const FEEDBACK_ROUTE = '**/functions/v1/ai-feedback';
 const REVIEW_ROUTE = '**/functions/v1/trend-analysis';
 const SHEET_NAME = 'HAI Feedback';
-/** A day for which year-of-logs.ts requests no feedback. */
+/** A day for which accounts.ts requests no feedback. */
 const DAY_WITHOUT_FEEDBACK_URL = `${ROUTES.journal.path}?date=${addDays(dayOf(new Date()), -3)}`;
 
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();

@@ -115,7 +115,7 @@ function openApp(config: Settings): void {
   void early.then(() => insertPreloads(':not([as=font])'));
 }
 
-/** Inserts preloads that the server leaves to this script (server/site/pages.ts). */
+/** Inserts preloads that the server leaves to this script (server/http/pages.ts). */
 function insertPreloads(selector: string): void {
   const template = document.querySelector<HTMLTemplateElement>('#late-preloads');
   if (template) document.head.append(...template.content.querySelectorAll(selector));

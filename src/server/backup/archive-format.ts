@@ -35,7 +35,7 @@ export type Header = {
   sequences: ArchivedSequence[];
 };
 
-/** The same rows in any order give the same hash (`row-hash.ts`). */
+/** The same rows in any order give the same hash. */
 export type TableContent = { rows: number; bytes: number; hash: string };
 
 export type Manifest = {

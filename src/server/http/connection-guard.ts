@@ -11,7 +11,7 @@ import { Readable } from 'node:stream';
 import type { Limiters } from '../load/limiters.ts';
 import { networkPrefix } from './client-address.ts';
 
-/** Room for the 4,000 streams of changes (`MAX_STREAMS` in `live/change-streams.ts`) and as many other connections. */
+/** Room for the 4,000 streams of changes (`MAX_STREAMS` in `functions/change-streams.ts`) and as many other connections. */
 const MAX_CONNECTIONS = 8_000;
 /** A connection with more unanswered requests is closed. Browsers and proxies send one at a time. */
 const MAX_PIPELINED_REQUESTS = 16;

@@ -4,7 +4,7 @@ import { DialogFrame } from '#client/ui/dialog.tsx';
 import { useAttachToasts } from '#client/ui/toast.tsx';
 import styles from './coach-panel.module.css';
 
-/** The width at which log and sheet fit side by side; the same as in coach-sheet.module.css. */
+/** The width at which log and sheet fit side by side; the same as in coach-panel.module.css. */
 const WIDE = '(min-width: 66rem)';
 
 function subscribeToWidth(listener: () => void): () => void {
