@@ -64,7 +64,10 @@ export function dataRoutes({ config, database, accessTokens, limiters, writeQuot
   routes.all('/:table', async (context) => {
     let caller: Caller | null = null;
     try {
-      caller = await authenticate(context.req.header('authorization'), { accessTokens, publishableKey });
+      const authenticateCaller = () =>
+        authenticate(context.req.header('authorization'), { accessTokens, publishableKey });
+      caller = await authenticateCaller();
+      context.set('authenticateAgain', authenticateCaller);
       if (caller.userId !== null) context.set('userId', caller.userId);
       checkSchema(context.req);
       const table = findTable(context.req.param('table'));

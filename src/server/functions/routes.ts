@@ -144,8 +144,12 @@ export function functionRoutes(deps: FunctionDeps): Hono<AppEnv> {
   async function authenticateCaller(context: Context<AppEnv>, name: string): Promise<FunctionCaller | Guest> {
     const authorization = context.req.header('authorization');
     const bearer = readBearer(authorization);
-    if (bearer === undefined || !isPersonalToken(bearer))
-      return authenticate(authorization, { accessTokens, publishableKey });
+    if (bearer === undefined || !isPersonalToken(bearer)) {
+      const authenticateSession = () => authenticate(authorization, { accessTokens, publishableKey });
+      context.set('authenticateAgain', authenticateSession);
+      return authenticateSession();
+    }
+    context.set('authenticateAgain', () => auth.tokens.verifyAgain(bearer));
     const scope = TOKEN_FUNCTIONS.get(name);
     if (scope === undefined) throw new PersonalTokenError('scope', 'Access tokens are not accepted here');
     const { timeZone, ...caller } = await auth.tokens.verify(bearer, scope, networkPrefix(deviceOf(context, auth).ip));

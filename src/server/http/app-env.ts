@@ -13,5 +13,7 @@ export type AppEnv = {
     traceId?: string;
     /** Set by `limitBody` for `readText` and `readBytes`. */
     maxBodyBytes?: number;
+    /** Set after authentication: throws as it does if the session or the access token has ended since. */
+    authenticateAgain?: () => Promise<unknown>;
   };
 };

@@ -6,6 +6,9 @@
  *
  * Threat: a client sends its body in pieces of one byte. Node hands over each piece as an object of over 100 bytes, so a
  * body is copied into one buffer as it arrives. `connection-guard.ts` bounds the number of pieces.
+ *
+ * Threat: the thief of a session keeps requests open for a minute, and sends their last bytes after the owner has signed
+ * out everywhere. The caller is therefore authenticated again once the body has arrived.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Context, MiddlewareHandler } from 'hono';
@@ -75,12 +78,13 @@ export async function readBytes(context: Context<AppEnv>, maxBytes = Infinity): 
   holdBody(isChunked ? limit : stated || 0);
   const incoming = context.env?.incoming;
   // A client that has left: the adapter returns the body if Node had received all of it, at most 64 KB.
-  if (!incoming || incoming.destroyed || incoming.readableDidRead) {
-    const body = new Uint8Array(await context.req.arrayBuffer());
-    if (body.length > limit) throw new BodyTooLargeError();
-    return body;
-  }
-  return collectBody(incoming, { limit, stated });
+  const hasLeft = !incoming || incoming.destroyed || incoming.readableDidRead;
+  const body = hasLeft
+    ? new Uint8Array(await context.req.arrayBuffer())
+    : await collectBody(incoming, { limit, stated });
+  if (body.length > limit) throw new BodyTooLargeError();
+  await context.get('authenticateAgain')?.();
+  return body;
 }
 
 /** Rejects with a BodyTooLargeError, or once the client disconnects. `stated`: the Content-Length, or NaN. */

@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
+import { text as textOf } from 'node:stream/consumers';
 import { createClient } from '@supabase/supabase-js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { daysAgo, startDataWorld, today, type DataWorld } from './fixture.ts';
@@ -231,6 +234,34 @@ describe('an access token', () => {
     expect((await withToken(token)).status).toBe(200);
     await client.auth.signOut();
     expect(await withToken(token)).toMatchObject({ status: 401, json: { code: 'PGRST303' } });
+  });
+  test.each([
+    ['PATCH', `${entries}?date=eq.${today()}`, { content: '<p>by a thief</p>' }],
+    ['POST', '/functions/v1/read-days', { from: today() }],
+    ['POST', '/functions/v1/append-item', { text: 'by a thief', date: today() }],
+  ])('is rejected when it has ended before the body of %s %s arrived', async (method, path, body) => {
+    const { data } = await world.guest.auth.signUp({ email: `${randomUUID()}@example.com`, password: 'correct horse' });
+    const { user, session } = data;
+    const headers = { authorization: `Bearer ${session!.access_token}`, 'content-type': 'application/json' };
+    const stored = { ...row(today(), user!.id), content: '<p>a secret</p>' };
+    expect((await world.request(null, 'POST', entries, { headers, body: stored })).status).toBe(201);
+    const sent = JSON.stringify(body);
+    const open = httpRequest(`${world.server.url}${path}`, {
+      method,
+      // Node answers "100 Continue" right before it calls the request listener, which then waits for the body.
+      headers: { ...headers, 'content-length': Buffer.byteLength(sent), expect: '100-continue' },
+    });
+    open.flushHeaders();
+    await once(open, 'continue');
+    open.write(sent.slice(0, -1));
+    // The same connection pool answers in turn: the open request has been authenticated by then.
+    expect((await withToken(session!.access_token)).status).toBe(200);
+    await world.guest.auth.signOut();
+    open.end(sent.slice(-1));
+    const [answer] = (await once(open, 'response')) as [IncomingMessage];
+    expect([answer.statusCode, await textOf(answer)]).toEqual([401, expect.not.stringContaining('secret')]);
+    const { rows } = await world.server.admin.query('select content from entries where user_id = $1', [user!.id]);
+    expect(rows).toEqual([{ content: expect.not.stringContaining('thief') as string }]);
   });
   test('is rejected when expired', async () => {
     world.server.clock.advance(2 * 3_600_000);

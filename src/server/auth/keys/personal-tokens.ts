@@ -74,6 +74,8 @@ export type PersonalTokens = {
    * @throws PersonalTokenError
    */
   verify(token: string, scope: TokenScope, address: string): Promise<TokenCaller>;
+  /** Counts nothing. @throws PersonalTokenError if a token that was verified has ended since */
+  verifyAgain(token: string): Promise<void>;
   /** Call after a token or a session has ended: drops the cached checks of this process. */
   invalidate(): void;
 };
@@ -143,6 +145,11 @@ export function createPersonalTokens({ database, clock, config }: Deps): Persona
         identity: { role: 'authenticated', claimsJson: JSON.stringify(claims) },
         timeZone: known.timeZone,
       };
+    },
+    async verifyAgain(token) {
+      const userId = tokenOwner(token);
+      if (userId === null || (await find(userId, hashOf(token))) === null)
+        throw new PersonalTokenError('invalid', INVALID);
     },
     invalidate() {
       generation += 1;
