@@ -4,6 +4,8 @@
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { formatContent } from '#domain/documents/wins-document.ts';
+import { commandBody, SLACK_SECRET, SLACK_SETTINGS, signedHeaders } from '../../../simulators/slack/server.ts';
 import { SoftwareAuthenticator } from '../../support/software-authenticator.ts';
 import { createFactorClient, ok } from './factors/factor-client.ts';
 import {
@@ -23,7 +25,8 @@ let world: AuthWorld;
 let factors: ReturnType<typeof createFactorClient>;
 beforeAll(async () => {
   peer = await startOidcPeer();
-  world = await startAuthWorld({ ...peer.settings, AUTH_RATE_LIMITS: 'off', SMS_COUNTRIES: '+49' }, { sms: 'on' });
+  const settings = { ...peer.settings, ...SLACK_SETTINGS, AUTH_RATE_LIMITS: 'off', SMS_COUNTRIES: '+49' };
+  world = await startAuthWorld(settings, { sms: 'on' });
   factors = createFactorClient(world);
 });
 afterAll(async () => {
@@ -70,12 +73,46 @@ async function startPkce(): Promise<() => ReturnType<typeof grant>> {
 
 type Attempt = () => Promise<{ status: number }>;
 
+async function askInSlack(userId: string, text: string): Promise<string> {
+  const body = commandBody({ userId, userName: 'mallory', text });
+  const headers = signedHeaders(body, SLACK_SECRET, world.clock.now().getTime());
+  const answer = await fetch(`${world.url}/functions/v1/slack`, { method: 'POST', headers, body });
+  return ((await answer.json()) as { text: string }).text;
+}
+
+/** What needs no session: a Slack user who writes to the journal, and a link that shows a document as it is then. */
+async function leaveLinks({ id, access }: { id: string; access: string }): Promise<Record<string, Attempt>> {
+  const user = `U${randomUUID().replaceAll('-', '').toUpperCase()}`;
+  const code = /\?slack=([\w-]{43})\|/.exec(await askInSlack(user, 'link'))![1]!;
+  const allowed = await post('/connect/allow', { code, days: 30, time_zone: 'Europe/Vienna' }, access);
+  expect(allowed.status).toBe(204);
+  const token = randomBytes(32).toString('base64url');
+  await world.admin.query(
+    `with closer as (update profiles set subscription_plan = 'premium' where id = $1 returning id),
+          document as (insert into documents (user_id, title, first_day, last_day, content)
+                       select id, 'My year', '2026-01-01', '2026-12-31', $2 from closer returning user_id, id)
+     insert into document_links (user_id, document_id, token_hash, expires_at)
+     select user_id, id, $3, now() + interval '7 days' from document`,
+    [id, formatContent({ author: '', lines: [] }), createHash('sha256').update(token).digest()],
+  );
+  const attempts: Record<string, Attempt> = {
+    'a linked Slack user': async () => ({
+      status: (await askInSlack(user, 'help')).includes('not linked') ? 403 : 200,
+    }),
+    'a read-only link': () => fetch(`${world.url}/s/${token}`),
+  };
+  for (const [foothold, attempt] of Object.entries(attempts))
+    expect([foothold, (await attempt()).status]).toEqual([foothold, 200]);
+  return attempts;
+}
+
 /** Returns the stranger's attempts to get in; each succeeds before the owner proves the address. */
 async function settleIn(email: string): Promise<{ id: string; attempts: Record<string, Attempt> }> {
   const stranger = await world.signUpUser(email);
   const { access, id } = stranger;
   expect((await data(access, 'POST', { user_id: id, date: TODAY(), content: '<p>before</p>' })).status).toBe(201);
 
+  const links = await leaveLinks(stranger);
   const claims = { sub: randomUUID(), email: newAddress(), email_verified: true };
   peer.claims = claims;
   ok(
@@ -112,6 +149,7 @@ async function settleIn(email: string): Promise<{ id: string; attempts: Record<s
   return {
     id,
     attempts: {
+      ...links,
       'the data API': () => data(token),
       'the access token': () => world.request('GET', '/user', { token }),
       'the first access token': () => data(access),
