@@ -7,6 +7,10 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** Neither null nor a list. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 /**
  * Whether a JSON text can hold more than `limit` values (list items, fields, lists, objects), without parsing it.
  *

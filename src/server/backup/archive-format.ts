@@ -4,7 +4,7 @@
  * with age, so that `age`, `zstd`, `tar` and `psql` can read it without this program.
  */
 import { hash } from 'node:crypto';
-import { parseJson } from '../parse-json.ts';
+import { isObject, parseJson } from '../parse-json.ts';
 
 export const FORMAT = 'hustle-forge-backup';
 /** Raise it with a change that older programs cannot read. A program refuses archives with a higher version. */
@@ -69,7 +69,7 @@ export function kindOfEntry(path: string): EntryKind {
 /** @throws BackupError when this program cannot read the archive. */
 export function parseHeader(text: string): Header {
   const header = parseJson(text);
-  if (!isRecord(header) || header.format !== FORMAT || !Number.isSafeInteger(header.version)) {
+  if (!isObject(header) || header.format !== FORMAT || !Number.isSafeInteger(header.version)) {
     throw new BackupError('it is no backup of Hustle Forge: it does not begin with the header of one');
   }
   const { version, program } = header as { version: number; program: unknown };
@@ -100,7 +100,7 @@ function findWrongField(header: Record<string, unknown>): string | null {
 /** @throws BackupError */
 export function parseManifest(text: string): Manifest {
   const manifest = parseJson(text);
-  if (isRecord(manifest) && isText(manifest.header) && isRecord(manifest.files) && isRecord(manifest.tables)) {
+  if (isObject(manifest) && isText(manifest.header) && isObject(manifest.files) && isObject(manifest.tables)) {
     const isValid = Object.values(manifest.files).every(isText) && Object.values(manifest.tables).every(isTableContent);
     if (isValid) return manifest as Manifest;
   }
@@ -109,32 +109,29 @@ export function parseManifest(text: string): Manifest {
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const isFilledListOf = <Item>(value: unknown, isItem: (item: unknown) => item is Item): value is Item[] =>
   Array.isArray(value) && value.length > 0 && value.every(isItem);
 
 const hasTwice = (texts: readonly string[]): boolean => new Set(texts).size < texts.length;
 
 const isMigration = (value: unknown): value is ArchivedMigration =>
-  isRecord(value) && [value.set, value.name, value.checksum, value.appliedAt].every(isText) && isCount(value.number);
+  isObject(value) && [value.set, value.name, value.checksum, value.appliedAt].every(isText) && isCount(value.number);
 
 const isTable = (value: unknown): value is ArchivedTable =>
-  isRecord(value) &&
+  isObject(value) &&
   isText(value.name) &&
   /^(auth|public)\./.test(value.name) &&
   isFilledListOf(value.columns, isText) &&
   !hasTwice(value.columns);
 
 const isSequence = (value: unknown): value is ArchivedSequence =>
-  isRecord(value) &&
+  isObject(value) &&
   [value.table, value.column, value.lastValue].every(isText) &&
   /^-?\d{1,19}$/.test(String(value.lastValue)) &&
   typeof value.isCalled === 'boolean';
 
 const isTableContent = (value: unknown): value is TableContent =>
-  isRecord(value) && isCount(value.rows) && isCount(value.bytes) && isText(value.hash);
+  isObject(value) && isCount(value.rows) && isCount(value.bytes) && isText(value.hash);
 
 // Hashes the rows of a table whatever their order: the sum of the SHA-256 of each row, modulo 2^256. A sequential scan
 // returns rows in any order, and sorting a large table for a hash of the whole text would fill the disk of a live server.

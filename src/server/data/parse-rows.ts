@@ -3,7 +3,7 @@
  * Threat: prototype pollution. Keys are looked up in a Map and never used as property names, so `__proto__` is only an
  * unknown column.
  */
-import { hasMoreValues, parseJson } from '../parse-json.ts';
+import { hasMoreValues, isObject, parseJson } from '../parse-json.ts';
 import { dataError, MAX_ROWS } from './errors.ts';
 import type { Column, ExposedTable } from './exposed-tables.ts';
 import { findWritableColumn } from './parse-query.ts';
@@ -68,7 +68,7 @@ export function parseChanges(
 }
 
 function toRowObject(value: unknown): JsonObject {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
+  if (isObject(value)) return value;
   throw dataError('PGRST102', { message: 'A row must be a JSON object' });
 }
 

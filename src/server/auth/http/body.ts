@@ -6,7 +6,7 @@ import type { Context } from 'hono';
 import type { JsonObject } from '#server/database/tables.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { readBytes, readText } from '#server/http/limit-body.ts';
-import { hasMoreValues } from '#server/parse-json.ts';
+import { hasMoreValues, isObject } from '#server/parse-json.ts';
 import { AuthError, invalidRequest } from './errors.ts';
 
 /** Deeper than any valid request, and shallow enough for PostgreSQL and recursive JSON code. */
@@ -114,9 +114,6 @@ export async function readForm(context: Context<AppEnv>, maxBytes: number): Prom
   }
   return new URLSearchParams(new TextDecoder().decode(bytes));
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Iterative. Threat: a deeply nested body would overflow the stack of a recursive check. */
 function checkStorable(root: unknown): void {

@@ -9,6 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { AsService, Database } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
+import { isObject } from '#server/parse-json.ts';
 
 export const ALGORITHMS = ['ES256', 'RS256'] as const;
 export type SigningAlgorithm = (typeof ALGORITHMS)[number];
@@ -75,9 +76,6 @@ export const writeKeyFile = ({ signing, others, root }: KeyFile): string => {
 };
 
 type Members = Record<string, unknown>;
-
-const isObject = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function readMembers(text: string): Members[] {
   const content = text.replace(/^\uFEFF/, '').trim();

@@ -14,6 +14,7 @@ import {
   type CustomFetchOptions,
 } from 'openid-client';
 import type { OAuthProvider } from '#server/config/auth-settings.ts';
+import { isObject } from '#server/parse-json.ts';
 import {
   identityFromClaims,
   callProvider,
@@ -107,21 +108,18 @@ async function readApi(
 
 /** Maps the API's answers to the claims of OpenID Connect. */
 function claimsOf(user: unknown, addresses: unknown): Record<string, unknown> {
-  if (!isRecord(user) || typeof user['id'] !== 'number' || !Number.isSafeInteger(user['id'])) {
+  if (!isObject(user) || typeof user['id'] !== 'number' || !Number.isSafeInteger(user['id'])) {
     throw new ProviderError('rejected', 'the API named no user');
   }
   // `user.email` is the public address, which may differ from the primary one and says nothing about its verification.
   const primary = Array.isArray(addresses)
-    ? addresses.find((entry) => isRecord(entry) && entry['primary'] === true)
+    ? addresses.find((entry) => isObject(entry) && entry['primary'] === true)
     : undefined;
   return {
     sub: String(user['id']),
     name: user['name'],
     preferred_username: user['login'],
     picture: user['avatar_url'],
-    ...(isRecord(primary) && { email: primary['email'], email_verified: primary['verified'] === true }),
+    ...(isObject(primary) && { email: primary['email'], email_verified: primary['verified'] === true }),
   };
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

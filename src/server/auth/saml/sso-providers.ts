@@ -4,6 +4,7 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { Tables, JsonObject } from '#server/database/tables.ts';
+import { isObject } from '#server/parse-json.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
 import { parseIdpMetadata } from './idp-metadata.ts';
 
@@ -207,9 +208,6 @@ const RESERVED_CLAIMS = new Set(['sub', 'iss', 'email_verified', 'phone_verified
 const fail = (problem: string): never => {
   throw invalidRequest(`attribute_mapping is not valid: ${problem}`);
 };
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
  * Reads `{keys: {<claim>: {name?, names?, default?}}}`, as supabase/auth has it. Throws `validation_failed`.

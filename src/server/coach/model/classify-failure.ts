@@ -3,6 +3,7 @@
  * and types take precedence over the status. Messages are ignored: they change, and they quote the request.
  */
 import type { AnalysisProblem } from '#domain/coach/coach.ts';
+import { isObject } from '../../parse-json.ts';
 
 /** A failed call, extracted from the error that the library threw. */
 export type Failure = {
@@ -82,8 +83,6 @@ export function classifyFailure({ status, codes, perDay, malformed }: Failure): 
 /** Threat: an endpoint sends thousands of codes and floods the server's log, which contains them. */
 const MAX_CODES = 8;
 
-type Json = Record<string, unknown>;
-const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 /** Accepts only short identifiers, so that no text of the journal can pass as a code. */
 export const isCode = (value: unknown): value is string =>
   typeof value === 'string' && /^[A-Za-z][\w.-]{1,80}$/.test(value);
@@ -91,9 +90,9 @@ export const isCode = (value: unknown): value is string =>
 /** Reads an error body in the formats of Google, Anthropic and OpenAI. Google may wrap it in an array. */
 export function readErrorBody(body: unknown): Pick<Failure, 'codes' | 'delayMs' | 'perDay'> {
   const outer: unknown = Array.isArray(body) ? body[0] : body;
-  const error = isJson(outer) && isJson(outer['error']) ? outer['error'] : isJson(outer) ? outer : {};
-  const details = (Array.isArray(error['details']) ? error['details'] : []).filter(isJson);
-  const metadata = isJson(error['metadata']) ? error['metadata'] : {};
+  const error = isObject(outer) && isObject(outer['error']) ? outer['error'] : isObject(outer) ? outer : {};
+  const details = (Array.isArray(error['details']) ? error['details'] : []).filter(isObject);
+  const metadata = isObject(error['metadata']) ? error['metadata'] : {};
   // OpenRouter names no code for a text that its moderation refuses.
   const moderation = 'flagged_input' in metadata ? 'content_filter' : null;
   const reasons = details.map((detail) => detail['reason']);
@@ -101,7 +100,7 @@ export function readErrorBody(body: unknown): Pick<Failure, 'codes' | 'delayMs' 
   const { headers } = metadata;
   const delays = [
     ...details.map((detail) => durationMs(detail['retryDelay'])),
-    isJson(headers) ? headerDelayMs(headers, 429) : null,
+    isObject(headers) ? headerDelayMs(headers, 429) : null,
   ].filter((delay) => delay !== null);
   return {
     codes: codes.filter(isCode).slice(0, MAX_CODES),
@@ -110,9 +109,9 @@ export function readErrorBody(body: unknown): Pick<Failure, 'codes' | 'delayMs' 
   };
 }
 
-function namesDailyQuota(detail: Json): boolean {
+function namesDailyQuota(detail: Record<string, unknown>): boolean {
   const violations = Array.isArray(detail['violations']) ? detail['violations'] : [];
-  return violations.some((violation) => isJson(violation) && /PerDay/i.test(String(violation['quotaId'])));
+  return violations.some((violation) => isObject(violation) && /PerDay/i.test(String(violation['quotaId'])));
 }
 
 const DURATION =
@@ -185,8 +184,8 @@ export const PARAMETER_REPLACEMENTS: ReadonlyMap<string, string | null> = new Ma
  */
 export function rejectedParameter(status: number | null, body: unknown): string | null {
   if (status !== 400 && status !== 422) return null;
-  const error = isJson(body) && isJson(body['error']) ? body['error'] : body;
-  const param = isJson(error) ? error['param'] : null;
+  const error = isObject(body) && isObject(body['error']) ? body['error'] : body;
+  const param = isObject(error) ? error['param'] : null;
   const text = JSON.stringify(error) ?? '';
   const names = [...PARAMETER_REPLACEMENTS.keys()];
   return names.find((name) => (typeof param === 'string' ? param.split('.')[0] === name : text.includes(name))) ?? null;

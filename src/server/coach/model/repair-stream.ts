@@ -2,10 +2,9 @@
  * Repairs what AI endpoints send besides their protocol, before the AI SDK reads it: the SDK refuses a whole stream for one
  * event that it does not know.
  */
-import { parseJson } from '../../parse-json.ts';
+import { isObject, parseJson } from '../../parse-json.ts';
 
 type Json = Record<string, unknown>;
-const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Returns null for an event to leave out. */
 export type RepairEvent = (event: Json) => Json | null;
@@ -17,13 +16,13 @@ export type RepairEvent = (event: Json) => Json | null;
 export const repairOpenAiEvent: RepairEvent = (event) => {
   if (Array.isArray(event['choices'])) return { ...event, choices: event['choices'].map(repairChoice) };
   const { error, message } = event;
-  if (error !== undefined) return { ...event, error: isJson(error) ? error : { message: 'a text' } };
+  if (error !== undefined) return { ...event, error: isObject(error) ? error : { message: 'a text' } };
   return typeof message === 'string' ? { error: event } : { ...event, choices: [] };
 };
 
 /** A server that does not stream sends the whole message. */
 function repairChoice(choice: unknown): unknown {
-  if (!isJson(choice)) return choice;
+  if (!isObject(choice)) return choice;
   const { message, finish_reason: finish, ...rest } = choice;
   return { ...(message !== undefined && { delta: message }), ...rest, finish_reason: finish === '' ? null : finish };
 }
@@ -57,9 +56,9 @@ export function repairStream(repair: RepairEvent, isWhole: boolean): TransformSt
 
   function repairJson(text: string, otherwise: string): string {
     const event = parseJson(text);
-    if (!isJson(event)) return otherwise;
+    if (!isObject(event)) return otherwise;
     const repaired = repair(event);
-    const choices = Array.isArray(repaired?.['choices']) ? repaired['choices'].filter(isJson) : [];
+    const choices = Array.isArray(repaired?.['choices']) ? repaired['choices'].filter(isObject) : [];
     hasBegun ||= choices.length > 0;
     isFinished ||= choices.some(({ finish_reason: finish }) => finish != null);
     return repaired === null ? '' : `data: ${JSON.stringify(repaired)}`;
