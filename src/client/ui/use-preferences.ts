@@ -20,7 +20,7 @@ const TIMEOUT_MS = 20_000;
 /** Ends with the last change. Of two requests at once, the server might store the later choice first. */
 let sent: Promise<unknown> = Promise.resolve();
 let pending = 0;
-/** What the server had before the pending changes, with those that it has stored since. */
+/** The preferences that the server has stored. A change that fails is set back to these. */
 let confirmed = DEFAULT_PREFERENCES;
 
 export type PreferencesState = {

@@ -45,7 +45,7 @@ function isQuotation(name: string, { class: classes = '', id = '', type = '', na
 /** Elements deeper than this are read, without the indentation of their lists. */
 const MAX_LIST_DEPTH = 20;
 
-/** What follows is not read. Threat: the parser searches all open elements at each tag, so depth costs quadratic time. */
+/** The text behind so many elements is ignored. Threat: the parser searches all open elements at each tag: quadratic time. */
 const MAX_ELEMENTS = 8_000;
 const MAX_OPEN_ELEMENTS = 1_000;
 

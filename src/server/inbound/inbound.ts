@@ -1,6 +1,6 @@
 /**
- * What the ways in (SMTP, webhooks) and the reader of mails share. The reader and its libraries take 5 MB and are loaded only
- * where mail is received.
+ * Types and limits of inbound mail, for the SMTP listener, the webhooks and `receive-reply.ts`. That file and its libraries
+ * take 5 MB, so they are loaded only where mail is received.
  */
 
 /** A reply with the quoted mail and the picture of a signature. SMTP and the webhooks refuse more. */

@@ -185,7 +185,7 @@ const CLOSING =
 const NAME =
   /^(?:\p{L}[\p{L}.'’-]*|[\p{Lu}\p{Lo}][\p{L}.'’-]*(?: (?:[\p{Lu}\p{Lo}][\p{L}.'’-]*|van|von|de|da|del|di|der|den)){1,4})$/u;
 
-/** What companies put below their mails. */
+/** A notice of confidentiality, as companies append it to mails. */
 const DISCLAIMER =
   /^(?=\W*(?:this|the|diese|der|ce|cette?|les|este?|esta|el|la|quest[oa]|il|le|dit|deze|de|confidential(?:ity)?)\b)(?=.*(?:confidential|vertraulich|confidentiel|confidencial|riservat|vertrouwelijk))(?=.*(?:recipient|addressee|solely|empfänger|adressat|destinat|geadresseerde)).{60}/iu;
 

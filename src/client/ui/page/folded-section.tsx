@@ -54,7 +54,7 @@ type SummaryLineProps = {
   children: ReactNode;
 };
 
-/** What sums a section up, and the button that opens and closes it. */
+/** A section's summary line, with the button that opens and closes the section. */
 export const SummaryLine = ({ ref, label, name, isOpen, contentId, onToggle, children }: SummaryLineProps) => (
   <div ref={ref} className={styles.line}>
     <div>{children}</div>
@@ -66,7 +66,7 @@ export const SummaryLine = ({ ref, label, name, isOpen, contentId, onToggle, chi
   </div>
 );
 
-/** What sums up a `details` element, with a chevron. */
+/** The `summary` of a `details` element, with a chevron. */
 export const Summary = (props: Omit<ComponentProps<'summary'>, 'className'>) => (
   <summary {...props} className={styles.summary} />
 );

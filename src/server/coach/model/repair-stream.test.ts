@@ -1,4 +1,4 @@
-/** What AI endpoints send besides their protocol, through the AI SDK (docs/specification/coach.md 8). */
+/** Streams that differ from the protocol of their provider are read or get the right class of failure (coach.md 8). */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { readConfig } from '#server/config/config.ts';
 import { openModel, streamReply } from './ai-sdk.ts';

@@ -1,6 +1,6 @@
 /**
- * Repairs what AI endpoints send besides their protocol, before the AI SDK reads it: the SDK refuses a whole stream for one
- * event that it does not know.
+ * Repairs events of a stream that differ from the provider's protocol, before the AI SDK reads them: the SDK refuses a whole
+ * stream for one event that it does not know.
  */
 import { isObject, parseJson } from '../../parse-json.ts';
 
