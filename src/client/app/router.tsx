@@ -8,7 +8,7 @@
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type PropsWithChildren } from 'react';
 import { routePath, ROUTES, type RouteName } from '#domain/routes.ts';
 import { useDismissEarlyPage } from '#client/lib/boot/use-dismiss-early-page.ts';
-import { LocationContext, type Navigate, type PageState } from '#client/lib/navigation.ts';
+import { focusHeading, LocationContext, type Navigate, type PageState } from '#client/lib/navigation.ts';
 import {
   isServerReachable,
   lazyChunk,
@@ -236,9 +236,6 @@ function useFocusOnHeading(path: string | null): void {
   useEffect(() => {
     const hasNavigated = previousPath.current !== null && previousPath.current !== path;
     previousPath.current = path;
-    if (!hasNavigated) return;
-    // Leave the focus where the screen has put it, such as on the first field of a form.
-    const isFocusSet = document.activeElement !== null && document.activeElement !== document.body;
-    if (!isFocusSet) document.querySelector<HTMLElement>('h1[tabindex="-1"]')?.focus();
+    if (hasNavigated) focusHeading();
   }, [path]);
 }

@@ -55,6 +55,12 @@ export function Link({ to, state = null, onClick, ...props }: LinkProps) {
 /** The state of the current history entry. The browser keeps it over a reload. */
 export const pageState = (): PageState => (history.state as PageState | null) ?? {};
 
+/** Announces a new screen. Leaves the focus where the screen has put it, such as on the first field of a form. */
+export function focusHeading(): void {
+  const isFocusSet = document.activeElement !== null && document.activeElement !== document.body;
+  if (!isFocusSet) document.querySelector<HTMLElement>('h1[tabindex="-1"]')?.focus();
+}
+
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} · Hustle Forge`;

@@ -24,7 +24,7 @@ import {
 import { ROUTES } from '#domain/routes.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import { useToday } from '#client/lib/hooks/use-clock.ts';
-import { Link, useTitle } from '#client/lib/navigation.ts';
+import { focusHeading, Link, useTitle } from '#client/lib/navigation.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
@@ -45,11 +45,10 @@ import styles from './wins.module.css';
 import ArrowLeft from 'lucide-react/icons/arrow-left';
 import { Field } from '#client/ui/form/form.tsx';
 
-/** Announces the new screen: the router moves the focus only if the path changes, and here the query does. */
+/** The router moves the focus only if the path changes, and here the query does. */
 export function useHeadingFocus(hasNavigated: boolean): void {
   useEffect(() => {
-    if (hasNavigated && document.activeElement === document.body)
-      document.querySelector<HTMLElement>('h1[tabindex="-1"]')?.focus();
+    if (hasNavigated) focusHeading();
   }, [hasNavigated]);
 }
 
