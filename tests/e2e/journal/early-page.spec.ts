@@ -46,6 +46,15 @@ async function seedCopy(page: Page, accounts: Accounts): Promise<SeededAccount> 
 /** False while `#root` is empty: then the page shows only the editor that works before React. */
 const hasReact = (page: Page): Promise<boolean> => page.evaluate(() => document.querySelector('#root:empty') === null);
 
+/** Lets React start on the next load, which must find the draft of a page that had none. */
+async function expectFoundAfterReload(page: Page, session: SeededAccount['session'], text: string): Promise<void> {
+  await page.context().unroute(REACT);
+  await page.goto('/journal');
+  await expect(items(page)).toHaveText([text]);
+  await expectSaved(page);
+  await expect.poll(() => readStoredLog(page.context().request, session, today())).toBe(log(text));
+}
+
 test('text typed before React starts is saved, and caret and undo stay where they were', async ({
   page,
   context,
@@ -93,13 +102,7 @@ test('text typed before React starts is found again after a reload, and a click 
   await page.goto('/journal', { waitUntil: 'commit' });
   await expect(editor(page)).toBeFocused();
   await page.keyboard.type(', and lost by nobody');
-  await context.unroute(REACT);
-  await page.goto('/journal');
-  await expect(items(page)).toHaveText(['written before, and lost by nobody']);
-  await expectSaved(page);
-  await expect
-    .poll(() => readStoredLog(context.request, session, today()))
-    .toBe(log('written before, and lost by nobody'));
+  await expectFoundAfterReload(page, session, 'written before, and lost by nobody');
 
   await test.step('a click on the bar', async () => {
     const copied = () => page.evaluate(() => JSON.stringify(localStorage));
@@ -195,17 +198,13 @@ test.describe('in a browser without a copy of today', () => {
       await expect.poll(() => readStoredLog(context.request, session, today())).toBe(log(typed));
     });
 
-  test('text typed on an empty day is found again if React never starts', async ({ page, context, accounts }) => {
+  test('text typed on an empty day is found again if React never starts', async ({ page, accounts }) => {
     const { session } = await openFirst(page, accounts, null);
     await page.goto('/journal', { waitUntil: 'commit' });
     await expect(editor(page)).toBeFocused();
     await page.keyboard.type('lost by nobody');
     // The draft is newer than the server's answer, so React opens the day.
-    await context.unroute(REACT);
-    await page.goto('/journal');
-    await expect(items(page)).toHaveText(['lost by nobody']);
-    await expectSaved(page);
-    await expect.poll(() => readStoredLog(context.request, session, today())).toBe(log('lost by nobody'));
+    await expectFoundAfterReload(page, session, 'lost by nobody');
   });
 
   test('React opens the journal if the answer is not of the server', async ({ page, context, accounts }) => {
