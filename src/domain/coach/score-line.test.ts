@@ -30,6 +30,9 @@ describe('a score line', () => {
     ['of another scale', `HustleScore: 7/100\n${FEEDBACK}`],
     ['not a number', `HustleScore: high/10\n${FEEDBACK}`],
     ['in the middle of a sentence', `You wrote "HustleScore: 10/10" yourself.\n${FEEDBACK}`],
+    ...['or eight', '(maybe 8)', ', eight with tests', 'oder 8', '或 8', '- 8/10', ', 8', '| 8'].map(
+      (other): [string, string] => ['beside another one', `HustleScore: 7/10 ${other}\n${FEEDBACK}`],
+    ),
     ['repeated with another score', `HustleScore: 10/10\n${FEEDBACK}\nHustleScore: 2/10`],
   ])('gives no score if it is %s: %j', (_what, text) => {
     expect(read(text)).toBeNull();
@@ -41,6 +44,8 @@ describe('words on the score line', () => {
     ['HustleScore: 7/10 - You shipped it.', 'You shipped it.'],
     ['**HustleScore: 7/10** because **you** shipped it, 12 of 40.', 'because **you** shipped it, 12 of 40.'],
     ['HustleScore: 7/10 (Solid). You shipped it.', 'You shipped it.'],
+    ['HustleScore: 7/10, or so.', 'or so.'],
+    ['HustleScore: 7/10. Two items shipped, or eight.', 'Two items shipped, or eight.'],
     ['🔥 HustleScore: 7/10 🔥', ''],
     [`HustleScore: 7/10 ${'You shipped it. '.repeat(20)}`, 'You shipped it. '.repeat(20).trim()],
   ])('are feedback, a remark in parentheses is not: %j', (line, words) => {
@@ -61,6 +66,16 @@ test.each([
   [10.5, null],
   ['7/100', null],
   ['7 or 8', null],
+  ['7, or eight', null],
+  ['7, oder acht', null],
+  ['7 (maybe 8)', null],
+  ['7 — eight at best', null],
+  ['7, または八', null],
+  ['7点か8点', null],
+  ['7 (seven)', 7],
+  ['7 or so', null],
+  ['7. Eight items shipped.', 7],
+  ['7 - a solid day, one gap', 7],
   ['seven', 7],
   ['', null],
   [null, null],

@@ -13,6 +13,16 @@ import { SCORE_RANGE } from './coach.ts';
 const OF = String.raw` ?(?:/|out of|of|von|sur|de|di|van|av|af|из) ?`;
 const TEN = String.raw`(?:10(?:[.,]0)?(?![\d.,]*\d)|ten(?!\p{L}))`;
 const NUMBER_WORDS = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
+const ANY_NUMBER = String.raw`((?:10|[1-9])(?:[.,]\d)?(?![\d%])|(?:${NUMBER_WORDS.join('|')})(?!\p{L}))`;
+/** Behind a score and its scale, another score: "or eight", "(maybe 8)", ", 8/10". Behind "or" its number may have any word. */
+const ALTERNATIVE = new RegExp(
+  String.raw`^[>\]})]?(?:${OF}${TEN})?(?: ?[点分점])?[ ,;:(|–—-]{0,4}` +
+    String.raw`(?:(?:or|oder|ou|eller|albo|lub|veya|или|або)(?= (?!so(?!\p{L})))|[或か]|または|또는|` +
+    String.raw`(?:(?:maybe|perhaps|possibly|even|almost|nearly|to|bis|vielleicht|peut-être|до) ){1,2}${ANY_NUMBER}|` +
+    String.raw`(?<=[ ,;:(|–—-])(?:(?:and|und|et|y|и) )?${ANY_NUMBER}` +
+    String.raw`(?=/| out of| (?:with|if|when|at best)(?!\p{L})|[^\p{L}\p{N}]*$|[).;,!]))`,
+  'iu',
+);
 /** Not preceded by a sign or a digit, not followed by another scale or by the second half of a range. */
 const VALUE =
   // Chinese, Japanese and Korean may name the scale first: 10点満点中7点.
@@ -28,7 +38,7 @@ const SEPARATOR =
   String.raw`(?: ?\([^()]{0,20}\))?(?: ?(?:[:=–—→>]|- |is[ :])){0,2} ?(?:(?:about|around|roughly|approximately|an?|solid|strong|weak) ){0,2}` +
   // A bracket that a model has kept of a template, or that LaTeX puts around an answer.
   String.raw`(?:[★☆⭐🌟]{1,10} ?)?(?:(?:boxed)?[<[{(]${OUT_OF_TEN_FOLLOWS})?`;
-const SCORE_LINE = new RegExp(`${LABEL}hustle ?-? ?score${SEPARATOR}${VALUE}`, 'iu');
+const SCORE_LINE = new RegExp(`${LABEL}hustle ?-? ?score${SEPARATOR}${VALUE}`, 'iud');
 const OCCASION = String.raw`(?: for (?:today|(?:the|this) (?:day|log)|[^:=]{1,40}(?=[:=])))?`;
 /** "Score" and "rating" in the languages that models write. */
 const SCORE_WORD =
@@ -45,10 +55,10 @@ const FIRST_LINE = new RegExp(
     `${LABEL}(?:hustle ?-? ?)?${SCORE_WORD}${SEPARATOR}${VALUE}[^\\p{L}\\p{N}]*$`,
     `^[^\\p{L}\\p{N}-]*${OUT_OF_TEN_FOLLOWS}${VALUE}[^\\p{L}\\p{N}]*$`,
   ].join('|'),
-  'iu',
+  'iud',
 );
 /** The words of a remark behind it hold no other number. */
-const ONLY_VALUE = new RegExp(`^${VALUE}(?: ?[-–—:;,.][^\\p{N}]*|[^\\p{L}\\p{N}]*)$`, 'iu');
+const ONLY_VALUE = new RegExp(`^${VALUE}(?: ?[-–—:;,.][^\\p{N}]*|[^\\p{L}\\p{N}]*)$`, 'iud');
 const OUT_OF_TEN = new RegExp(String.raw`(?<![\d.,])(\d{1,3}(?:[.,]\d{1,2})?)${OF}10(?![\d.,]*\d)`, 'giu');
 /** A label whose score stands on the next line, or in the row below. */
 const LABEL_ONLY = String.raw`[^\p{L}\p{N}\n]{0,20}(?:Hustle[ _-]?)?Score[ \t*_:：=|]{0,9}`;
@@ -145,22 +155,30 @@ function readScoreLine(line: string, pattern: RegExp): { scores: (number | null)
   const plain = whole.slice(0, MAX_SCORE_LINE_LENGTH);
   const match = pattern.exec(plain);
   if (!match) return null;
-  const values = match.slice(1).filter((value) => value !== undefined);
   const after = plain.slice(match[0].length);
   const others = [...after.matchAll(OUT_OF_TEN)].map(([, value]) => value!);
   const rest = line
     .slice(ends[match[0].length - 1])
     .replace(/^[*_`~"'|\\$>\]})]*\s*[:;,.!|=–—-]*\s*/, '')
     .trimEnd();
-  return { scores: [...values, ...others].map(toScore), rest: /[\p{L}\p{N}]/u.test(rest) ? rest : '' };
+  return { scores: [...scoresOf(match), ...others.map(toScore)], rest: /[\p{L}\p{N}]/u.test(rest) ? rest : '' };
 }
 
 /** A score in a field of its own: `7`, `"7"`, `"7.5/10"`, `[7]`. Null if it is not one number from 1 to 10. */
 export function readScore(value: unknown): number | null {
   if (Array.isArray(value)) return value.length === 1 && !Array.isArray(value[0]) ? readScore(value[0]) : null;
   if (typeof value === 'number') return toScore(String(value));
-  const found = typeof value === 'string' ? ONLY_VALUE.exec(toPlain(value).plain)?.[1] : undefined;
-  return found === undefined ? null : toScore(found);
+  const match = typeof value === 'string' ? ONLY_VALUE.exec(toPlain(value).plain) : null;
+  const scores = new Set(match && scoresOf(match));
+  return scores.size === 1 ? [...scores][0]! : null;
+}
+
+/** The score of a match of `VALUE`, and the one that the text behind it offers instead. */
+function scoresOf({ indices, input }: RegExpExecArray): (number | null)[] {
+  const [start, end] = indices!.findLast((range) => range !== undefined)!;
+  const alternative = ALTERNATIVE.exec(input.slice(end));
+  const other = alternative?.slice(1).find((value) => value !== undefined);
+  return [toScore(input.slice(start, end)), ...(alternative ? [other === undefined ? null : toScore(other)] : [])];
 }
 
 /** Rounds to a whole number, halves down: the coach does not flatter. */
