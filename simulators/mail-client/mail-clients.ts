@@ -82,6 +82,19 @@ export const MAIL_CLIENTS: Readonly<Record<string, (reply: Reply) => Body>> = {
       html: `<html><body><div style="font-family:Aptos">${htmlLines(words)}</div><div><br></div><div id="ms-outlook-mobile-signature">Get <a href="https://aka.ms/o0ukef">Outlook for iOS</a></div><div id="ms-outlook-mobile-body-separator-line"><hr></div><div id="divRplyFwdMsg" dir="ltr">${head.map(escapeHtml).join('<br>')}</div>${inner(original.html)}</body></html>`,
     };
   },
+  Foxmail: (reply) => {
+    const { from, words, original } = reply;
+    const head = [
+      ['发件人', nameOf(original.from)],
+      ['发送时间', '2026-11-28 18:00'],
+      ['收件人', from],
+      ['主题', original.subject],
+    ];
+    return {
+      text: `${words}\n\n\n\n${from}\n \n${head.map(([name, value]) => `${name}： ${value}`).join('\n')}\n${original.text}`,
+      html: `<html><head><style>blockquote { margin-top: 0px; }</style></head><body>${htmlLines(words)}<div><br></div><hr style="width: 210px; height: 1px;" color="#b5c4df" size="1" align="left"><div><span><div style="MARGIN: 10px"><div>Ada Lovelace</div><div>${from}</div></div></span></div><blockquote style="margin-Top: 0px; margin-Left: 0.5em"><div>&nbsp;</div><div style="border-top:solid #B5C4DF 1.0pt"><div style="BACKGROUND: #efefef">${head.map(([name, value]) => `<div><b>${name}：</b>&nbsp;${escapeHtml(value!)}</div>`).join('')}</div></div><div><div class="FoxDiv20261128180000000">${inner(original.html)}</div></div></blockquote></body></html>`,
+    };
+  },
   Thunderbird: ({ words, original }) => ({
     text: `On 28.11.26 18:00, ${nameOf(original.from)} wrote:\n${quote(original.text)}\n\n${words}\n\n-- \nAda Lovelace\nAnalytical Engines Ltd\n`,
     html: null,

@@ -20,6 +20,8 @@ const SIGNATURE = /signature|zm-_id_-sgn/i;
 const SIGNATURE_ID = /^(?:x_)*sig\d*$/;
 /** Of a line break in front of a signature. */
 const BREAK_ID = /^lineBreak/;
+/** Of the line that Foxmail draws above a signature. */
+const FOXMAIL_RULE = /^width: 210px/i;
 const HIDDEN = /display:\s*none|mso-hide:\s*all/i;
 /** Outlook puts the quotation behind these elements, not into them. */
 const REST_IS_QUOTE_ID =
@@ -61,7 +63,9 @@ export function htmlToText(html: string): string {
   const lists: (number | null)[] = [];
 
   function endLine(): void {
-    if (line.trim() !== '') lines.push(line.trimEnd());
+    const words = line.trimEnd();
+    // The space is a part of the delimiter of a signature.
+    if (words !== '') lines.push(words === '--' && line !== words ? '-- ' : words);
     line = '';
   }
   const parser = new Parser({
@@ -92,6 +96,7 @@ export function htmlToText(html: string): string {
       if (!BLOCKS.has(name)) return;
       endLine();
       if (name === 'p' || name === 'hr') lines.push('');
+      if (name === 'hr' && FOXMAIL_RULE.test(attributes['style'] ?? '')) lines.push('-- ');
       if (name === 'pre') pre += 1;
       if (name === 'ol' || name === 'ul') lists.push(name === 'ol' ? 1 : null);
       if (name === 'li') line = startItem();

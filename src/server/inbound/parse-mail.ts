@@ -22,6 +22,8 @@ const MAX_SIGNATURES = 10;
 export type ParsedMail = {
   /** The address in From, in lower case. */
   from: string;
+  /** The name before it; empty if it has none. */
+  fromName: string;
   /** The addresses in To and Cc, in lower case. */
   to: readonly string[];
   /** With its brackets; null if it has none that can be quoted in an answer. */
@@ -57,6 +59,7 @@ export async function parseMail(raw: Uint8Array): Promise<ParsedMail> {
   const messageId = headers.get('message-id')?.[0] ?? '';
   return {
     from: readSender(mail, headers),
+    fromName: mail.from!.name.trim(),
     to: addressesOf([...(mail.to ?? []), ...(mail.cc ?? [])]),
     messageId: MESSAGE_ID.test(messageId) ? messageId : null,
     text: readText(mail),

@@ -159,7 +159,8 @@ export function createInbound(deps: InboundDeps): Inbound {
   async function storeReply(parsed: ParsedMail, reply: Token & { email: string }): Promise<Outcome> {
     const { userId, day, email, address, hash } = reply;
     const sender = readSender(config.mail.from);
-    const text = readOwnText(parsed.text, { day, addresses: [address, sender.address], name: sender.name });
+    const quoted = { day, addresses: [address, sender.address], name: sender.name };
+    const text = readOwnText(parsed.text, quoted, { address: parsed.from, name: parsed.fromName });
     const mail = {
       to: email,
       replyTo: address,

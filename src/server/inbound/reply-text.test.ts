@@ -45,7 +45,8 @@ const asOriginal = ({ subject, text, html }: MailMessage): Original => ({
   messageId: '<1@example.com>',
 });
 
-const own = (text: string): string => readOwnText(text, { day: DAY, addresses: ADDRESSES, name: 'Hustle Forge' });
+const own = (text: string, name = ''): string =>
+  readOwnText(text, { day: DAY, addresses: ADDRESSES, name: 'Hustle Forge' }, { address: 'ana@example.org', name });
 const read = async (raw: string): Promise<string[]> => parseItems(own((await parseMail(Buffer.from(raw))).text));
 const quoted = reminder.text
   .trimEnd()
@@ -125,6 +126,12 @@ describe('a plain text with the quotation below', () => {
     '发自我的 iPhone',
     'أُرسلت من الـ iPhone',
     '-- \nAna\nAnalytical Engines Ltd',
+    '-- \nOn holiday from Monday',
+    '--\nAna',
+    '--\nDr. Ana Muster\nAnalytical Engines Ltd',
+    '--\nBen Muster\nTel.: +49 (30) 123-4567',
+    '--\nana@example.org',
+    'ana@example.org',
     'Best wishes,\nAna',
     'Kind regards,\nAna',
     'Thanks,\nAna',
@@ -175,6 +182,9 @@ test.each([
   ['On the blog I wrote', ['On the blog I wrote']],
   ['Shipped it\n\nSent with the courier to Basel', ['Shipped it', 'Sent with the courier to Basel']],
   ['Shipped it\n\nCheers from the whole team', ['Shipped it', 'Cheers from the whole team']],
+  ['Morning\n--\nShipped it', ['Morning', '--', 'Shipped it']],
+  ['Morning\n\n--\n\nShipped\nCalled Bob', ['Morning', '--', 'Shipped', 'Called Bob']],
+  ['Morning\n--\nwww.example.com relaunched', ['Morning', '--', 'www.example.com relaunched']],
   ['Morning\n---\nShipped it', ['Morning', '---', 'Shipped it']],
   ['Morning\n====\nShipped it', ['Morning', '====', 'Shipped it']],
   ['Shipped it\n\nStill open:', ['Shipped it', 'Still open:']],
@@ -193,6 +203,22 @@ test.each([
   ['Regards from the customer: they like it', ['Regards from the customer: they like it']],
 ])('the words %j are items %j', (words, items) => {
   expect(parseItems(own(`${words}\n\nOn Sat, Nov 28, 2026 at 6:00 PM ${FROM} wrote:\n${quoted}`))).toEqual(items);
+});
+
+test.each([
+  ['--\nAna Lovelace', 'Ana Lovelace', []],
+  ['--\nLovelace', 'Ana Lovelace', []],
+  ['--\nGrace\nHopper Ltd', 'Ana Lovelace', ['--', 'Grace', 'Hopper Ltd']],
+  ['--\nAda', 'Ada', []],
+])('below %j of %s the items are %j', (rest, name, items) => {
+  expect(parseItems(own(`Shipped it\n\n${rest}`, name))).toEqual(['Shipped it', ...items]);
+});
+
+test('the space of a delimiter stays in the text of HTML', () => {
+  for (const delimiter of ['-- <br>', '<p>--&nbsp;</p>', '<pre>-- \n</pre>'])
+    expect(own(htmlToText(`<div>Shipped it</div><div>${delimiter}</div><div>See you all on Monday</div>`))).toBe(
+      'Shipped it',
+    );
 });
 
 test('a long line of Gmail stays one item', async () => {

@@ -19,18 +19,24 @@ export type Quoted = {
   name: string;
 };
 
+/** The user who has written the reply. The address is in lower case, the name may be empty. */
+export type Author = { address: string; name: string };
+
 /** Long enough that no own sentence begins with it, short enough that no client wraps it. */
 const MARKER_LENGTH = 30;
 
 /** More than a reply of the largest size with what it quotes. */
 const MAX_LINES = 5_000;
 
-export function readOwnText(text: string, quoted: Quoted): string {
+export function readOwnText(text: string, quoted: Quoted, author: Author): string {
   const lines = withoutPgp(text.replaceAll(/\r\n?/g, '\n'))
     .split('\n', MAX_LINES)
-    .map((line) => line.trimEnd());
-  return withoutSignature(collapse(withoutQuotes(cutOurMail(lines, quoted), quoted)));
+    .map((line) => (DELIMITER.test(line) ? '-- ' : line.trimEnd()));
+  return withoutSignature(collapse(withoutQuotes(cutOurMail(lines, quoted), quoted)), author);
 }
+
+/** RFC 3676, section 4.3. */
+const DELIMITER = /^--\s+$/;
 
 const ARMOUR_HEADERS = String.raw`(?:[A-Za-z-]{1,40}: .*\n){0,9}`;
 const SIGNED_TEXT = new RegExp(`^-----BEGIN PGP SIGNED MESSAGE-----\\n${ARMOUR_HEADERS}`, 'm');
@@ -162,7 +168,7 @@ const collapse = (lines: readonly string[]): string =>
   lines
     .join('\n')
     .replaceAll(/\n{3,}/g, '\n\n')
-    .trim();
+    .replaceAll(/^\s+|\n\s*$/g, '');
 
 /** More lines below a delimiter or a greeting are words. */
 const MAX_SIGNATURE_LINES = 10;
@@ -196,7 +202,31 @@ function isSentFrom(line: string): boolean {
   return (SENT.test(words) && PROGRAM.test(words)) || GET_OUTLOOK.test(words);
 }
 
-function withoutSignature(text: string): string {
+const MIN_NAME_LENGTH = 3;
+const MAX_CONTACT_LENGTH = 100;
+/** A telephone number, an address of mail or a page, with or without a label. */
+const CONTACT = /^(?:\p{L}[\p{L} ]{0,15}[.:]{0,2}\s?)?(?:\+?\(?\d[\d ()/.-]{6,}|\S+@\S+\.\S+|https?:\S+|www\.\S+)$/u;
+
+const isContact = (line: string): boolean => line.length <= MAX_CONTACT_LENGTH && CONTACT.test(line);
+
+/**
+ * Many programs cut the space of the delimiter, and `--` may be a rule that the user has typed. A name of the author, or
+ * another one with a way to reach it, shows that a signature follows.
+ */
+function isSignatureBlock(lines: readonly string[], { address, name }: Author): boolean {
+  const [first = ''] = lines;
+  const line = first.toLowerCase();
+  const names = `${name} ${address.replace(/@.*/, '')}`.toLowerCase();
+  const words = line.split(/[^\p{L}]+/u).filter((word) => word.length >= MIN_NAME_LENGTH);
+  return (
+    lines.length === 0 ||
+    line.includes(address) ||
+    (name !== '' && line.startsWith(name.toLowerCase())) ||
+    (NAME.test(first) && (words.some((word) => names.includes(word)) || lines.some(isContact)))
+  );
+}
+
+function withoutSignature(text: string, author: Author): string {
   const lines = text.split('\n');
   let end = lines.length;
   /** Lines with words from `at` to `end`. */
@@ -206,9 +236,12 @@ function withoutSignature(text: string): string {
     const above = at === 0 ? null : bare(lines[at - 1]!);
     const isLast = below.length === 0;
     const isSignature =
-      line === '--' ||
+      lines[at] === '-- ' ||
+      (line === '--' && isSignatureBlock(below.toReversed(), author)) ||
       (isLast && (line === '' || RULE.test(line) || DISCLAIMER.test(line))) ||
       (isLast && (above === null || above === '' || above === '--') && isSentFrom(line)) ||
+      // Foxmail's signature, until the user writes another one.
+      (isLast && line.toLowerCase() === author.address) ||
       (above === '' &&
         below.length <= MAX_CLOSING_LINES &&
         below.every(({ length }) => length <= MAX_CLOSING_LENGTH) &&
