@@ -41,6 +41,18 @@ describe('a paid year', () => {
     );
   });
 
+  test('that is revoked leaves the end of the other years, whichever of them has a leap day', () => {
+    fc.assert(
+      fc.property(days, fc.integer({ min: 2, max: 5 }), fc.nat(), (today, count, chosen) => {
+        const ends = [today];
+        while (ends.length <= count) ends.push(extendPlan(ends.at(-1)!, today));
+        const revoked = chosen % count;
+        const year = { from: ends[revoked]!, until: ends[revoked + 1]! };
+        expect(revokeYear(ends[count]!, year, today)).toBe(ends[count - 1]);
+      }),
+    );
+  });
+
   test('ends on the same date of a later year, except for leap days', () => {
     fc.assert(
       fc.property(days, fc.integer({ min: 1, max: 8 }), (from, years) => {

@@ -1,5 +1,5 @@
 /** Order ids, payment statuses, the length of a paid year, and refunds (docs/specification/plans-and-money.md 7). */
-import { addDays, addYears, daysBetween, isBefore, type Day } from '../day/day.ts';
+import { addYears, daysBetween, isBefore, type Day } from '../day/day.ts';
 
 /** PayPal's order id: 17 capital letters or digits. */
 export const isOrderId = (text: unknown): text is string => typeof text === 'string' && /^[A-Z0-9]{17}$/.test(text);
@@ -36,11 +36,12 @@ export const paidYearStart = (validUntil: Day | null, today: Day): Day =>
   validUntil === null ? today : laterOf(validUntil, today);
 
 /**
- * The last valid day after a paid year is revoked, or null if the plan has ended. `today` is the latest today on Earth,
- * so that a refunded user gets no extra day.
+ * The last valid day after a paid year is revoked, or null if the plan has ended. A later year moves back by a calendar
+ * year: it may have the leap day that the revoked one lacks. `today` is the latest today on Earth, so that a refunded
+ * user gets no extra day.
  */
 export function revokeYear(validUntil: Day, year: { from: Day; until: Day }, today: Day): Day | null {
-  const left = addDays(validUntil, -daysBetween(year.from, year.until));
+  const left = validUntil === year.until ? year.from : addYears(validUntil, -1);
   return isBefore(today, left) ? left : null;
 }
 
