@@ -4,7 +4,9 @@
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addDays, utcDayOf } from '#domain/day/day.ts';
 import { formatContent } from '#domain/documents/wins-document.ts';
+import { createMailToken, storeMailTokens } from '#server/habit/mail-tokens.ts';
 import { commandBody, SLACK_SECRET, SLACK_SETTINGS, signedHeaders } from '../../../simulators/slack/server.ts';
 import { SoftwareAuthenticator } from '../../support/software-authenticator.ts';
 import { createFactorClient, ok } from './factors/factor-client.ts';
@@ -80,7 +82,10 @@ async function askInSlack(userId: string, text: string): Promise<string> {
   return ((await answer.json()) as { text: string }).text;
 }
 
-/** What needs no session: a Slack user who writes to the journal, and a link that shows a document as it is then. */
+/**
+ * What needs no session: a Slack user who writes to the journal, a link that shows a document as it is then, and the
+ * token of a notification, which fills an empty day.
+ */
 async function leaveLinks({ id, access }: { id: string; access: string }): Promise<Record<string, Attempt>> {
   const user = `U${randomUUID().replaceAll('-', '').toUpperCase()}`;
   const code = /\?slack=([\w-]{43})\|/.exec(await askInSlack(user, 'link'))![1]!;
@@ -95,7 +100,12 @@ async function leaveLinks({ id, access }: { id: string; access: string }): Promi
      select user_id, id, $3, now() + interval '7 days' from document`,
     [id, formatContent({ author: '', lines: [] }), createHash('sha256').update(token).digest()],
   );
+  const tap = createMailToken(id);
+  const [now, tokens] = [world.clock.now(), [{ token: tap, purpose: 'tap' as const }]];
+  const service = world.database.asService('test');
+  await storeMailTokens(service, { day: addDays(utcDayOf(now), -1), now, tokens });
   const attempts: Record<string, Attempt> = {
+    'the token of a notification': () => fetch(`${world.url}/evening/${tap.text}?entry=0`),
     'a linked Slack user': async () => ({
       status: (await askInSlack(user, 'help')).includes('not linked') ? 403 : 200,
     }),

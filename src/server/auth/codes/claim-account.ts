@@ -40,9 +40,15 @@ export const isUnproven = (user: UserRow): boolean =>
   (user.email_confirmed_at !== null || user.phone_confirmed_at === null);
 
 /**
+ * Threat: what needs no session. The stranger's Slack writes to the owner's journal, the token of a notification fills an
+ * empty day, and a link goes on to show what the owner writes into the stranger's document.
+ */
+const SESSIONLESS_TABLES = ['slack_links', 'mail_tokens', 'document_links'] as const;
+
+/**
  * Requires a transaction that has locked the user's row. Ends every session, link, code and flow, cancels pending
  * changes, removes the password, the phone number, identities, passkeys, second factors, recovery codes, linked Slack
- * users and read-only links, and takes back the consent to the coach. The journal stays. The caller then stores the
+ * users, read-only links and tokens of reminders, and takes back the consent to the coach. The journal stays. The caller then stores the
  * proven address or identity.
  */
 export async function claimAccount(
@@ -53,10 +59,8 @@ export async function claimAccount(
   const endedSessions = await endSessions(transaction, user.id, { all: true });
   await deleteOneTimeTokens(transaction, user.id);
   await deleteSignInMethods(transaction, user.id);
-  // Threat: what needs no session. The stranger's Slack writes to the owner's journal, and a link goes on to show what
-  // the owner writes into the stranger's document.
-  await transaction.statement('delete from public.slack_links where user_id = $1', [user.id]);
-  await transaction.statement('delete from public.document_links where user_id = $1', [user.id]);
+  for (const table of SESSIONLESS_TABLES)
+    await transaction.statement(`delete from public.${table} where user_id = $1`, [user.id]);
   const { phone: _phone, ...metadata } = user.raw_user_meta_data;
   await updateUser(transaction, user.id, {
     password_hash: null,
