@@ -54,6 +54,8 @@ export const AI_MESSAGES = {
   noConsent: 'The coach is off for your account: it needs your agreement before it may read your logs.',
   signedOut: 'Not analyzed – sign in and try again.',
   running: 'An analysis is already running. Please wait for it to finish.',
+  cancelled: 'Cancelled. Nothing was saved.',
+  cancelledBetweenMonths: 'Cancelled. No review was saved. The months that were read are kept for the next try.',
   notConfigured: 'AI analysis is not set up on this server.',
   badRequest: 'The request could not be understood. Please reload the page and try again.',
   unavailableNote: 'The AI service may be temporarily unavailable. Please try again later.',

@@ -135,7 +135,7 @@ test('feedback is streamed, cancelled without a trace, outdated by text typed me
     await expect(writing).toHaveAttribute('aria-busy', 'true');
     await inBothThemes(page, expectAccessible);
     await panel(page).getByRole('button', { name: 'Cancel' }).click();
-    await expect(panel(page).getByText('Cancelled. Nothing was saved.').first()).toBeVisible();
+    await expect(panel(page).getByText(AI_MESSAGES.cancelled).first()).toBeVisible();
     await releaseModel(request);
     await expect(panel(page).getByRole('button', { name: 'Get Fresh Analysis' })).toBeEnabled();
     expect(await readStoredFeedback(page, request)).toBeNull();

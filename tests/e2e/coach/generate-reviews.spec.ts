@@ -1,5 +1,5 @@
 /** The coach's reviews of a period: generated, failed, as a plot, and with wins. */
-import { ANALYSIS_PROBLEMS } from '#domain/coach/coach.ts';
+import { AI_MESSAGES, ANALYSIS_PROBLEMS } from '#domain/coach/coach.ts';
 import { shortDate } from '#domain/coach/win-bullets.ts';
 import type { APIRequestContext } from '@playwright/test';
 import type { SeededAccount } from '../support/accounts.ts';
@@ -163,7 +163,7 @@ test.describe('on a phone', () => {
     await generate.click();
     await waitUntilModelHolds(request);
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await expect(page.getByRole('status').filter({ hasText: 'Cancelled. Nothing was saved.' })).toBeVisible();
+    await expect(page.getByRole('status').filter({ hasText: AI_MESSAGES.cancelled })).toBeVisible();
     await expect(page.getByRole('region', { name: 'Analysis', exact: true })).toBeHidden();
     await releaseModel(request);
 
@@ -178,7 +178,7 @@ test.describe('on a phone', () => {
     await waitUntilModelHolds(request);
     await expect(page.getByRole('region', { name: 'New analysis' }).getByText('Writing...')).toBeInViewport();
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await expect(page.getByText('Cancelled. Nothing was saved.')).toBeInViewport();
+    await expect(page.getByText(AI_MESSAGES.cancelled)).toBeInViewport();
     await expect(again).toBeFocused();
     await releaseModel(request);
 

@@ -1,4 +1,5 @@
 /** Reviews that stay, reviews of a quarter and a year, and the trend of the scores. */
+import { AI_MESSAGES } from '#domain/coach/coach.ts';
 import { dateRangeLabel } from '#domain/day/date-range.ts';
 import { addDays } from '#domain/day/day.ts';
 import { monthsOfRange, rangeOf } from '#domain/plan/review-period.ts';
@@ -43,7 +44,7 @@ test('a year is read month by month with progress, is kept after its days change
   await expectAccessible(page);
   await page.getByRole('button', { name: 'Cancel' }).click();
   await releaseModel(request);
-  await expect(page.getByText('Cancelled. Nothing was saved.')).toBeVisible();
+  await expect(page.getByText(AI_MESSAGES.cancelledBetweenMonths)).toBeVisible();
 
   await page.getByRole('button', { name: 'Generate Year Analysis' }).click();
   const year = LAST_YEAR.from.slice(0, 4);

@@ -99,7 +99,7 @@ function buttonLabel({ phase }: AnalysisView, feedback: StoredFeedback | null, h
 /** Screen readers announce the start and the end, not the streamed text. */
 function announcement({ phase }: AnalysisView, feedback: StoredFeedback | null): string {
   if (phase === 'running') return 'The coach is reading your log.';
-  if (phase === 'cancelled') return 'Cancelled. Nothing was saved.';
+  if (phase === 'cancelled') return AI_MESSAGES.cancelled;
   if (phase !== 'done' || !feedback) return '';
   const { score } = feedback;
   return score === null ? 'Feedback is ready.' : `Feedback is ready. ${score} of 10, ${scoreBand(score).word}.`;
@@ -244,7 +244,7 @@ function AnalyzeBar({ button, view, label, urgent, onAnalyze, onCancel }: Analyz
           {wait}
         </p>
       )}
-      {view.phase === 'cancelled' && <p className={styles.quiet}>Cancelled. Nothing was saved.</p>}
+      {view.phase === 'cancelled' && <p className={styles.quiet}>{AI_MESSAGES.cancelled}</p>}
       <div className={styles.buttons}>
         <Button
           ref={button}

@@ -137,7 +137,8 @@ const progressText = ({ step, of, month }: ReviewProgress): string =>
 function announcement({ phase, progress }: AnalysisView): string {
   if (phase === 'running' && progress) return progressText(progress);
   if (phase === 'running') return 'The coach is reading your logs.';
-  if (phase === 'cancelled') return 'Cancelled. Nothing was saved.';
+  if (phase === 'cancelled')
+    return progress !== null && progress.step > 1 ? AI_MESSAGES.cancelledBetweenMonths : AI_MESSAGES.cancelled;
   return phase === 'done' ? 'The analysis is ready.' : '';
 }
 

@@ -13,7 +13,7 @@ export type AnalysisView = {
   /** The text streamed so far; empty unless running. */
   text: string;
   score: number | null;
-  /** Of a long review while it runs. */
+  /** Of a long review while it runs, and once it is cancelled. */
   progress: ReviewProgress | null;
   failure: CoachFailure | null;
   /** Consecutive failed attempts. A refusal does not count as a failure, and resets the count. */
@@ -90,7 +90,7 @@ export function useAnalysis<Result>(inputKey = '') {
   const cancel = useCallback(() => {
     current.current?.abort();
     current.current = null;
-    setView(({ failures }) => ({ ...IDLE, phase: 'cancelled', failures }));
+    setView(({ failures, progress }) => ({ ...IDLE, phase: 'cancelled', failures, progress }));
   }, []);
 
   const { ai_consent: consent, subscription_plan: plan, access_valid_until: until } = profile ?? {};
