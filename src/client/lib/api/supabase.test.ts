@@ -75,3 +75,14 @@ test('a request without a session and without the code of auth-js fails as witho
   await expect(supabase.ask('/rest/v1/entries')).rejects.toThrow();
   vi.doUnmock('./auth-client.ts');
 });
+
+test.each([
+  [{ error: 'Links are full.' }, 'Links are full.'],
+  [{ message: 'Bad gateway' }, undefined],
+  [{ error: { message: 'Bad gateway' } }, undefined],
+])('a function answers %j with the error %j', async (body, error) => {
+  vi.stubGlobal('fetch', () => Promise.resolve(Response.json(body, { status: 502 })));
+  store('stored', 100);
+  const answer = await createSupabase(CONFIG, fetch).callFunction('create-link', {});
+  expect([answer.success, answer.error]).toEqual([false, error]);
+});

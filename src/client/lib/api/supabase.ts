@@ -154,8 +154,16 @@ export function createSupabase(config: ClientConfig, authFetch: Fetch): Supabase
     const response = await ask(`/functions/v1/${name}`, { method: 'POST', body, signal });
     const retryAfterSeconds = Number(response.headers.get('Retry-After')) || null;
     // A proxy refuses a large request with a page of HTML.
-    const answer: unknown = response.status === 413 ? await response.json().catch(() => null) : await response.json();
-    return { success: false, ...(answer as FunctionAnswer | null), status: response.status, retryAfterSeconds };
+    const read: unknown = response.status === 413 ? await response.json().catch(() => null) : await response.json();
+    const answer: FunctionAnswer = {
+      success: false,
+      ...(read as object | null),
+      status: response.status,
+      retryAfterSeconds,
+    };
+    // The JSON of a proxy may have an object here, which no screen can show.
+    if (typeof answer.error !== 'string') delete answer.error;
+    return answer;
   };
 
   const supabase: Supabase = {

@@ -59,14 +59,12 @@ async function readByIds<Link, Row>(
   return ids.length === 0 ? [] : (await read(ids)).data;
 }
 
-export async function createLink({ ask }: Supabase, request: LinkRequest): Promise<LinkAnswer | { error: string }> {
-  try {
-    const response = await ask('/functions/v1/create-link', { method: 'POST', body: request });
-    const answer = (await response.json()) as LinkAnswer | { success: false; error: string };
-    return answer.success ? answer : { error: answer.error };
-  } catch {
-    return { error: MESSAGES.unexpected };
-  }
+export async function createLink(
+  { callFunction }: Supabase,
+  request: LinkRequest,
+): Promise<LinkAnswer | { error: string }> {
+  const answer = await callFunction('create-link', request).catch(() => null);
+  return answer?.success ? (answer as unknown as LinkAnswer) : { error: answer?.error ?? MESSAGES.unexpected };
 }
 
 async function endLink(data: DataClient, userId: string, id: string): Promise<void> {
