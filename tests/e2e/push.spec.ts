@@ -185,6 +185,25 @@ test.describe('with the permission', () => {
   test.describe('without a connection', () => {
     test.use({ expectedErrors: /net::ERR_(FAILED|INTERNET_DISCONNECTED)/ });
 
+    test('the switch says that it stays as it was', async ({ page, context, accounts, openAs }) => {
+      await openAs(page, await accounts.create(), '/settings');
+      await openSections(page, 'Reminder');
+      await turnOn(page);
+      await context.route('**/rest/v1/push_subscriptions?*', (route) =>
+        route.request().method() === 'DELETE' ? route.abort() : route.continue(),
+      );
+      await switchOf(page).click();
+      await expect(reminderOf(page).getByText("Couldn't turn this off. Please try again.")).toBeVisible();
+      await expect(switchOf(page)).toBeChecked();
+      await context.route('**/functions/v1/push-subscription', (route) => route.abort());
+      await context.unroute('**/rest/v1/push_subscriptions?*');
+      await switchOf(page).click();
+      await expect(switchOf(page)).not.toBeChecked();
+      await switchOf(page).click();
+      await expect(reminderOf(page).getByText("Couldn't turn this on. Please try again.")).toBeVisible();
+      await expect(switchOf(page)).not.toBeChecked();
+    });
+
     test('a sign-out ends the device in this browser', async ({ page, context, accounts, openAs }) => {
       await openAs(page, await accounts.create(), '/settings');
       await openSections(page, 'Reminder');

@@ -20,7 +20,14 @@ import { pluralize } from './settings-parts.tsx';
 import styles from './settings.module.css';
 import { useQuery } from '@tanstack/react-query';
 import { useData } from '#client/lib/api/data-client.ts';
-import { pushSupport, storedDevice, turnOff, turnOn, type PushSupport } from '#client/lib/api/push-device.ts';
+import {
+  PushDeviceError,
+  pushSupport,
+  storedDevice,
+  turnOff,
+  turnOn,
+  type PushSupport,
+} from '#client/lib/api/push-device.ts';
 
 /** Chosen when reminders are turned on for the first time. */
 const PROPOSED_REMINDER = 18 * 60;
@@ -299,9 +306,11 @@ function ReminderDevices({ isRead, onChange }: ReminderDevicesProps) {
   const isOn = support === 'ready' && Notification.permission === 'granted' && rows.some(({ id }) => id === own);
   const others = rows.filter(({ id }) => id !== own);
 
-  const run = async (work: () => Promise<string>): Promise<void> => {
+  const run = async (doing: string, work: () => Promise<string>): Promise<void> => {
     setState({ isBusy: true, text: '' });
-    const text = await work().catch(({ message }: Error) => message);
+    const text = await work().catch(
+      (error) => (error instanceof PushDeviceError && error.message) || `Couldn't ${doing}. Please try again.`,
+    );
     await devices.refetch();
     setState({ isBusy: false, text });
   };
@@ -310,7 +319,7 @@ function ReminderDevices({ isRead, onChange }: ReminderDevicesProps) {
     if (rows.every((row) => row.id === id)) onChange(false);
   };
   const turn = (on: boolean): Promise<void> =>
-    run(async () => {
+    run(on ? 'turn this on' : 'turn this off', async () => {
       if (on) {
         await turnOn(supabase, userId);
         onChange(true);
@@ -344,7 +353,7 @@ function ReminderDevices({ isRead, onChange }: ReminderDevicesProps) {
                 tone="text"
                 aria-label={`Remove ${device}`}
                 disabled={state.isBusy}
-                onClick={() => void run(() => remove(id).then(() => `Removed: ${device}.`, couldNotRemove))}
+                onClick={() => void run('remove this device', () => remove(id).then(() => `Removed: ${device}.`))}
               >
                 Remove
               </Button>
@@ -355,5 +364,3 @@ function ReminderDevices({ isRead, onChange }: ReminderDevicesProps) {
     </Stack>
   );
 }
-
-const couldNotRemove = (): string => "Couldn't remove this device. Please try again.";

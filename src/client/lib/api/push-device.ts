@@ -35,10 +35,15 @@ export function storedDevice(userId: string): StoredDevice | null {
   return text === null ? null : (JSON.parse(text) as StoredDevice);
 }
 
-/** Asks for the permission, so it must be called for a click. Throws an Error whose message the user reads. */
+/** Why this device cannot be turned on, in the user's words. */
+export class PushDeviceError extends Error {
+  override name = 'PushDeviceError';
+}
+
+/** Asks for the permission, so it must be called for a click. Throws a PushDeviceError, or an error of the browser. */
 export async function turnOn(supabase: Supabase, userId: string): Promise<void> {
   if ((await Notification.requestPermission()) !== 'granted')
-    throw new Error('This browser was not allowed to show notifications.');
+    throw new PushDeviceError('This browser was not allowed to show notifications.');
   await register(supabase, userId);
 }
 
@@ -62,7 +67,7 @@ async function subscribe({ pushManager }: ServiceWorkerRegistration, publicKey: 
   try {
     return await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey });
   } catch {
-    throw new Error("Couldn't reach the push service of this browser. Please try again.");
+    throw new PushDeviceError("Couldn't reach the push service of this browser. Please try again.");
   }
 }
 
@@ -77,9 +82,9 @@ function decodeBase64Url(text: string): Uint8Array<ArrayBuffer> {
 }
 
 async function callPush({ callFunction }: Supabase, body: object): Promise<unknown> {
-  const answer = await callFunction('push-subscription', body).catch(() => null);
-  if (answer?.success) return answer;
-  throw new Error(answer?.error ?? "Couldn't turn this on. Please try again.");
+  const answer = await callFunction('push-subscription', body);
+  if (answer.success) return answer;
+  throw new PushDeviceError(answer.error);
 }
 
 /** The caller removes the row of the device. */
