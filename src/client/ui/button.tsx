@@ -71,16 +71,21 @@ export const InlineButton = (props: Omit<ComponentProps<'button'>, 'className'>)
 type IconButtonProps = Omit<ComponentProps<'button'>, 'children'> & {
   /** The accessible name and the tooltip. */
   label: string;
+  /** Ignores clicks, as a busy `Button` does. */
+  busy?: boolean;
   children: ReactNode;
 };
 
-export function IconButton({ label, className, children, ...rest }: IconButtonProps) {
+export function IconButton({ label, busy = false, className, children, ...rest }: IconButtonProps) {
   return (
     <button
       type="button"
       aria-label={label}
       title={label}
+      aria-disabled={busy || undefined}
+      aria-busy={busy || undefined}
       {...rest}
+      onClick={busy ? undefined : rest.onClick}
       className={[styles.icon, className].filter(Boolean).join(' ')}
     >
       {children}

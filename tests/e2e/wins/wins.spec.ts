@@ -18,6 +18,15 @@ const textsOf = (page: Page) =>
   lines(page).evaluateAll((fields) => fields.map((field) => (field as HTMLTextAreaElement).value));
 const saved = (page: Page) => expect(page.getByRole('status').filter({ hasText: /^Saved$/ })).toBeVisible();
 
+/** How many requests the page sends from now on. */
+function countRequests(page: Page, method: string, path: string): () => number {
+  let count = 0;
+  page.on('request', (request) => {
+    if (request.method() === method && request.url().includes(path)) count += 1;
+  });
+  return () => count;
+}
+
 /** Opens a new document of the two days. */
 async function collect(page: Page): Promise<void> {
   await page.getByRole('radio', { name: 'Own dates' }).check();
@@ -97,8 +106,10 @@ test('a line is picked, dragged, and every removal is taken back', async ({ page
 
   await page.getByRole('link', { name: 'All documents' }).click();
   await expect(page.getByRole('heading', { level: 1, name: 'Wins', exact: true })).toBeFocused();
-  await page.getByRole('button', { name: /^Delete Wins/ }).click();
+  const deletions = countRequests(page, 'DELETE', '/rest/v1/documents');
+  await page.getByRole('button', { name: /^Delete Wins/ }).dblclick();
   await expect(page.getByRole('list', { name: 'Documents' })).toHaveCount(0);
+  expect(deletions()).toBe(1);
   await page.getByRole('button', { name: 'Undo' }).click();
   await page.getByRole('list', { name: 'Documents' }).getByRole('link').click();
   await expect.poll(() => textsOf(page)).toEqual([order.at(-1), ...order.slice(0, -1)]);
@@ -270,7 +281,7 @@ test('a kept review is shown by a link, which "Renew" replaces', async ({ page, 
   const first = await page.getByRole('textbox', { name: 'The link' }).inputValue();
   expect(await (await request.get(first)).text()).toContain('<h1>Review</h1>');
 
-  await page.getByRole('button', { name: /^Renew the link to Review/ }).click();
+  await page.getByRole('button', { name: /^Renew the link to Review/ }).dblclick();
   await expect(page.getByRole('textbox', { name: 'The link' })).not.toHaveValue(first);
   const second = await page.getByRole('textbox', { name: 'The link' }).inputValue();
   expect((await request.get(first)).status()).toBe(404);
@@ -290,10 +301,12 @@ test.describe('with a server that fails', () => {
     await expect(address).toBeFocused();
     const url = await address.inputValue();
 
-    await page.route('**/functions/v1/create-link', (route) => route.fulfill({ status: 502, body: '<p>Bad gateway' }));
-    await page.getByRole('button', { name: /^Renew the link to Wins/ }).click();
-    await expect(page.getByRole('dialog').getByText(MESSAGES.unexpected)).toBeVisible();
-    await expect(address).toHaveValue(url);
+    for (const body of ['<p>Bad gateway', '{"message":"Bad gateway"}', '{"error":{"message":"Bad gateway"}}']) {
+      await page.route('**/functions/v1/create-link', (route) => route.fulfill({ status: 502, body }));
+      await page.getByRole('button', { name: /^Renew the link to Wins/ }).click();
+      await expect(page.getByRole('dialog').getByText(MESSAGES.unexpected)).toBeVisible();
+      await expect(address).toHaveValue(url);
+    }
 
     await page.getByRole('button', { name: /^End the link to Wins/ }).click();
     await expect(address).toHaveCount(0);

@@ -244,7 +244,7 @@ function DocumentRow({ document, canUndo }: { document: ListedDocument; canUndo:
       </div>
       <IconButton
         label={`Delete ${name}`}
-        aria-busy={busy || undefined}
+        busy={busy}
         // Without the plan a deleted document could not be written again.
         onClick={() => (canUndo ? void remove() : setIsAsking(true))}
       >

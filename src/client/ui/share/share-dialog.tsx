@@ -35,6 +35,7 @@ export function ShareDialog({ target, onClose }: { target: LinkTarget; onClose: 
   );
 
   const create = async (replaces?: string): Promise<void> => {
+    if (state.busy) return;
     setState({ busy: true, problem: null });
     const answer = await createLink(supabase, { ...target, days, ...(replaces !== undefined && { replaces }) });
     setState({ busy: false, problem: 'error' in answer ? answer.error : null });
