@@ -18,10 +18,51 @@ export const DAY_KEYS = {
 export const FIND_KEYS = [isApple ? '⌘' : 'Ctrl', 'K'] as const;
 
 export type DayAction = keyof typeof DAY_KEYS;
+export type JournalAction = DayAction | 'find';
 
 /** For example "Previous day (Alt+←)". */
 export const withDayKey = (action: DayAction): string =>
   `${DAY_KEYS[action].label} (${[...ALT_KEYS, DAY_KEYS[action].key].join('+')})`;
+
+/** On a Mac, Option moves the caret by words and types special letters, so the shortcuts require Control as well. */
+const isDayKey = (event: KeyboardEvent): boolean =>
+  event.altKey && !event.metaKey && !event.shiftKey && event.ctrlKey === isApple;
+
+const isFindKey = (event: KeyboardEvent): boolean =>
+  event.metaKey === isApple && event.ctrlKey !== isApple && !event.altKey && !event.shiftKey;
+
+/**
+ * The typed letter, because Dvorak and AZERTY place letters differently. If the key types no Latin letter (Option,
+ * Cyrillic, Hebrew), the position of the key on a QWERTY keyboard.
+ */
+const keyOf = ({ key, code }: KeyboardEvent): string =>
+  /^[a-z]$/i.test(key) ? key.toUpperCase() : code.replace('Key', '');
+
+export function shortcutOf(event: KeyboardEvent): JournalAction | null {
+  if (keyOf(event) === FIND_KEYS[1] && isFindKey(event)) return 'find';
+  if (!isDayKey(event)) return null;
+  const pressed = keyOf(event).replace('ArrowLeft', '←').replace('ArrowRight', '→');
+  return (Object.keys(DAY_KEYS) as DayAction[]).find((action) => DAY_KEYS[action].key === pressed) ?? null;
+}
+
+let early: KeyboardEvent | null = null;
+
+function rememberShortcut(event: KeyboardEvent): void {
+  if (event.isComposing || shortcutOf(event) === null) return;
+  event.preventDefault();
+  early = event;
+}
+
+/** Remembers the last shortcut that is pressed before the journal listens. */
+export const listenForEarlyShortcut = (): void => addEventListener('keydown', rememberShortcut);
+
+/** Ends that, and returns the shortcut. */
+export function takeEarlyShortcut(): KeyboardEvent | null {
+  removeEventListener('keydown', rememberShortcut);
+  const taken = early;
+  early = null;
+  return taken;
+}
 
 /**
  * Keeps keys that an input method handles from submitting a field. Enter accepts a candidate, arrows and Escape browse

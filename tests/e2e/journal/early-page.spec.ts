@@ -2,7 +2,17 @@
 import type { BrowserContext, Page } from '@playwright/test';
 import { DRAFT_PREFIX, sessionStorageKey, TODAY_COPY_PREFIX } from '#client/lib/session/storage-keys.ts';
 import type { Accounts, SeededAccount } from '../support/accounts.ts';
-import { editor, expectSaved, headersOf, items, log, sessionOf, readStoredLog, today } from '../support/journal.ts';
+import {
+  daysAgo,
+  editor,
+  expectSaved,
+  headersOf,
+  items,
+  log,
+  sessionOf,
+  readStoredLog,
+  today,
+} from '../support/journal.ts';
 import { expect, test } from '../support/test.ts';
 import { signInOverlay } from '../support/sign-in.ts';
 
@@ -92,7 +102,7 @@ test('text typed before React starts is saved, and caret and undo stay where the
   await expect(items(page)).toHaveText(['written before']);
 });
 
-test('text typed before React starts is found again after a reload, and a click on the bar waits for React', async ({
+test('text typed before React starts is found again after a reload, and a click on the bar or a shortcut waits for React', async ({
   page,
   context,
   accounts,
@@ -114,6 +124,16 @@ test('text typed before React starts is found again after a reload, and a click 
     expect(await hasReact(page)).toBe(false);
     startReact();
     await expect(page.getByRole('dialog')).toBeVisible();
+  });
+
+  await test.step('a shortcut', async () => {
+    const startReact = await holdReact(context);
+    await page.goto('/journal', { waitUntil: 'commit' });
+    await expect(editor(page)).toBeFocused();
+    await page.keyboard.press('Alt+ArrowLeft');
+    expect(await hasReact(page)).toBe(false);
+    startReact();
+    await expect(page).toHaveURL(`/journal?date=${daysAgo(1)}`);
   });
 });
 

@@ -15,7 +15,7 @@ import { LoadingText } from '#client/ui/loading-text.tsx';
 import { lazyChunk, tryLoad } from '#client/ui/lazy-chunk.ts';
 import { useNavigate, useSearchParam } from '#client/lib/navigation.ts';
 import { useEntryDates } from '#client/sync/entries/entry-dates.ts';
-import { DAY_KEYS, FIND_KEYS, isApple, type DayAction } from '#client/lib/keys.ts';
+import { shortcutOf, takeEarlyShortcut, type JournalAction } from '#client/lib/keys.ts';
 import { DayBar } from './day/day-bar.tsx';
 import { DayView } from './day/day-view.tsx';
 import { UnsavedDays } from './day/save-status-line.tsx';
@@ -229,36 +229,13 @@ function findInitialDay(
   return premium === true || onPremium === today ? onPremium : null;
 }
 
-type Shortcuts = Record<DayAction | 'find', () => void>;
-
-/** On a Mac, Option moves the caret by words and types special letters, so the shortcuts require Control as well. */
-const isDayKey = (event: KeyboardEvent): boolean =>
-  event.altKey && !event.metaKey && !event.shiftKey && event.ctrlKey === isApple;
-
-const isFindKey = (event: KeyboardEvent): boolean =>
-  event.metaKey === isApple && event.ctrlKey !== isApple && !event.altKey && !event.shiftKey;
-
-/**
- * The typed letter, because Dvorak and AZERTY place letters differently. If the key types no Latin letter (Option,
- * Cyrillic, Hebrew), the position of the key on a QWERTY keyboard.
- */
-const keyOf = ({ key, code }: KeyboardEvent): string =>
-  /^[a-z]$/i.test(key) ? key.toUpperCase() : code.replace('Key', '');
-
-function actionOf(event: KeyboardEvent): keyof Shortcuts | null {
-  if (keyOf(event) === FIND_KEYS[1] && isFindKey(event)) return 'find';
-  if (!isDayKey(event)) return null;
-  const pressed = keyOf(event).replace('ArrowLeft', '←').replace('ArrowRight', '→');
-  return (Object.keys(DAY_KEYS) as DayAction[]).find((action) => DAY_KEYS[action].key === pressed) ?? null;
-}
-
 /**
  * The journal's keys (docs/specification/screens.md 18): Alt+arrows for days, Alt+T for today, Alt+C for the calendar,
  * Alt+M to move the log, Ctrl or Cmd+K to find.
  */
-function useShortcuts(shortcuts: Shortcuts): void {
+function useShortcuts(shortcuts: Record<JournalAction, () => void>): void {
   const onKey = useEffectEvent((event: KeyboardEvent) => {
-    const action = actionOf(event);
+    const action = shortcutOf(event);
     if (action === null || event.isComposing) return;
     // The feedback panel beside the log is a dialog that is not modal.
     const hasModal = document.querySelector('dialog:modal') !== null;
@@ -269,6 +246,8 @@ function useShortcuts(shortcuts: Shortcuts): void {
   useEffect(() => {
     const listener = (event: KeyboardEvent): void => onKey(event);
     addEventListener('keydown', listener);
+    const early = takeEarlyShortcut();
+    if (early) listener(early);
     return () => removeEventListener('keydown', listener);
   }, []);
 }

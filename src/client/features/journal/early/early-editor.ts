@@ -4,6 +4,7 @@
  */
 import { createJournalEditor, type EditorCallbacks, type JournalEditorHandle } from '#client/editor/create-editor.ts';
 import { KEYBOARD_HELP, KEYBOARD_HELP_ID } from '#client/editor/editor-keys.ts';
+import { listenForEarlyShortcut, takeEarlyShortcut } from '#client/lib/keys.ts';
 import { dayQuestion } from '#domain/day/day.ts';
 import type { EarlyLog, EarlyPage } from '#client/lib/boot/early-page.ts';
 import { createDayDrafts, DRAFT_INTERVAL_MS } from '#client/sync/day-drafts.ts';
@@ -61,6 +62,7 @@ function createEarlyEditor({ userId, date, text, leave }: EarlyPage, { stored }:
     return null;
   }
   addEventListener('pagehide', storeDraft);
+  listenForEarlyShortcut();
 
   const stopDrafts = (): void => {
     clearTimeout(draftTimer);
@@ -91,6 +93,7 @@ function createEarlyEditor({ userId, date, text, leave }: EarlyPage, { stored }:
     close(): void {
       storeDraft();
       stopDrafts();
+      takeEarlyShortcut();
       handle.editor.destroy();
     },
   };
