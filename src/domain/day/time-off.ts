@@ -71,5 +71,5 @@ export function countWorkdays(
 /** `21 of 22 workdays accounted for`. */
 export const workdaysText = ({ accounted, workdays }: Workdays): string =>
   workdays === 0
-    ? 'No workdays yet'
+    ? 'No workdays in this period'
     : `${accounted} of ${workdays} ${workdays === 1 ? 'workday' : 'workdays'} accounted for`;

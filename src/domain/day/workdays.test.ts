@@ -62,5 +62,5 @@ test('counts the workdays of a period of thirty days in two months', () => {
 test('formats the count with singular and plural', () => {
   expect(workdaysText({ accounted: 21, workdays: 22 })).toBe('21 of 22 workdays accounted for');
   expect(workdaysText({ accounted: 1, workdays: 1 })).toBe('1 of 1 workday accounted for');
-  expect(workdaysText({ accounted: 0, workdays: 0 })).toBe('No workdays yet');
+  expect(workdaysText({ accounted: 0, workdays: 0 })).toBe('No workdays in this period');
 });

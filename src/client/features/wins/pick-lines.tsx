@@ -32,7 +32,7 @@ export function PickLines({ days, picked, onPick }: PickLinesProps) {
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
   const matching = words === '' ? days : days.flatMap((day) => matchingDay(day, words));
   const months = [...Map.groupBy(matching, ({ date }) => monthOf(date))].toReversed();
-  if (days.length === 0) return <Quiet>No logs in this period yet.</Quiet>;
+  if (days.length === 0) return <Quiet>No logs in this period.</Quiet>;
   return (
     <>
       <Field
