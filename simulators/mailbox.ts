@@ -36,17 +36,18 @@ export async function startMailbox(sendReply: SendReply | null = null): Promise<
     refuseNext: server.refuseNext,
     close: server.close,
     async handle(request) {
-      const url = new URL(request.url);
-      const to = url.searchParams.get('to');
+      const { pathname, searchParams } = new URL(request.url);
+      const path = pathname.replace(/\/$/, '');
+      const to = searchParams.get('to');
       const messages = to === null ? [...server.messages()] : messagesTo(to);
-      if (url.pathname === '/sandbox/mail/messages') {
+      if (path === '/sandbox/mail/messages') {
         if (request.method === 'DELETE') {
           server.clear();
           return new Response(null, { status: 204 });
         }
         return Response.json(messages, { headers: { 'Cache-Control': 'no-store' } });
       }
-      if (url.pathname === '/sandbox/mail/reply' && request.method === 'POST' && sendReply !== null) {
+      if (path === '/sandbox/mail/reply' && request.method === 'POST' && sendReply !== null) {
         const form = new URLSearchParams(await request.text());
         const field = (name: string): string => form.get(name) ?? '';
         const mail = server.messages().find(({ messageId }) => messageId === field('id'));
@@ -59,7 +60,7 @@ export async function startMailbox(sendReply: SendReply | null = null): Promise<
         const target = `/sandbox/mail?${new URLSearchParams({ to: mail.to }).toString()}`;
         return new Response(null, { status: 303, headers: { Location: target } });
       }
-      if (url.pathname !== '/sandbox/mail') return null;
+      if (path !== '/sandbox/mail') return null;
       const headers = { 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-store' };
       const page = inbox(messages, to, (mail) => (sendReply === null ? '' : replyForm(mail, replies)));
       return new Response(renderSandboxPage('Mail', page), { headers });

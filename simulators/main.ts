@@ -61,7 +61,7 @@ export async function startSimulators({
   let httpUrl = '';
   const push = createPushApp(() => httpUrl);
 
-  const app = new Hono<HostEnv>();
+  const app = new Hono<HostEnv>({ strict: false });
   app.use(originGuard);
   app.get('/sandbox', (context) => context.html(renderIndexPage()));
   app.get('/sandbox/style.css', (context) =>

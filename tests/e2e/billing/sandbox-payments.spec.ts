@@ -58,7 +58,7 @@ test('an order is cancelled, then paid with an eCheck on the approval page, and 
   // The payer did not return to the journal: the webhook alone makes the server capture the payment.
   await expect.poll(status).toBe('PENDING');
 
-  await page.goto('/sandbox');
+  await page.goto('/sandbox/');
   await page.getByRole('link', { name: 'Payments' }).click();
   await expect(page.getByRole('button', { name: `The money arrives for order ${token}` })).toBeVisible();
   await expectAccessibleInBothSchemes();
