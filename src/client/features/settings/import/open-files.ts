@@ -1,6 +1,6 @@
 /** The files that the user chose as source files: files of a folder, and the members of zips, unpacked when read. */
 import { IMPORT_PROBLEMS } from '#domain/journals/export-guides.ts';
-import type { SkipReason, SourceFile } from '#domain/journals/journal-reader.ts';
+import { isMedia, type SkipReason, type SourceFile } from '#domain/journals/journal-reader.ts';
 
 /** `path` is relative to the chosen folder. */
 export type ChosenFile = { path: string; file: File };
@@ -10,7 +10,9 @@ export class ImportRefusedError extends Error {
   override name = 'ImportRefusedError';
 }
 
-/** One zip cannot be opened. The files beside it can be imported. */
+/** A zip, or a member of one, that cannot be opened. What lies beside it can be imported. */
+type Unopened = { name: string; reason: SkipReason };
+
 class UnopenedZipError extends ImportRefusedError {
   readonly reason: SkipReason;
 
@@ -36,8 +38,7 @@ export const isZip = (path: string): boolean => /\.(?:zip|bear2?bk|textpack)$/i.
 type OpenFiles = {
   /** Each zip is a group of its own, because the zips of several programs can be chosen at once. */
   groups: { name: string; files: SourceFile[] }[];
-  /** The zips that cannot be opened, beside other files. */
-  unopened: { name: string; reason: SkipReason }[];
+  unopened: Unopened[];
   /** The first bytes of a file, without unpacking the rest. */
   readStart: (file: SourceFile) => Promise<Uint8Array>;
   /** Why reading has to stop although a reader may have caught the error; null if nothing is wrong. */
@@ -53,6 +54,7 @@ type Archive = {
   unpacked: number;
   problem: ImportRefusedError | null;
   damage: ImportRefusedError | null;
+  unopened: Unopened[];
   starts: Map<SourceFile, () => Promise<Uint8Array>>;
   close: (() => Promise<void>)[];
 };
@@ -64,9 +66,8 @@ export async function openFiles(chosen: readonly ChosenFile[]): Promise<OpenFile
   if (chosen.length > MAX_FILES) throw new ImportRefusedError(IMPORT_PROBLEMS.tooManyFiles);
   const tooLarge = chosen.find(({ file }) => file.size >= MAX_CHOSEN_BYTES);
   if (tooLarge) throw new ImportRefusedError(`${tooLarge.path} ${IMPORT_PROBLEMS.tooLarge}`);
-  const archive: Archive = { unpacked: 0, problem: null, damage: null, starts: new Map(), close: [] };
+  const archive: Archive = { unpacked: 0, problem: null, damage: null, unopened: [], starts: new Map(), close: [] };
   const groups: OpenFiles['groups'] = [];
-  const unopened: OpenFiles['unopened'] = [];
   const files: SourceFile[] = [];
   let count = 0;
   for (const { path, file } of chosen) {
@@ -78,12 +79,7 @@ export async function openFiles(chosen: readonly ChosenFile[]): Promise<OpenFile
     }
     // Several zips can have members of the same path.
     const folder = chosen.length > 1 || /\.textpack$/i.test(path) ? `${path.replace(/\.zip$/i, '')}/` : '';
-    const members = await openZip({ path, blob: file, folder, depth: 0 }, archive).catch((error: unknown) => {
-      if (!(error instanceof UnopenedZipError)) throw error;
-      archive.damage ??= error;
-      unopened.push({ name: path, reason: error.reason });
-      return null;
-    });
+    const members = await openZip({ path, blob: file, folder, depth: 0 }, archive);
     if (!members) continue;
     groups.push({ name: path, files: members });
     count += members.length;
@@ -94,7 +90,7 @@ export async function openFiles(chosen: readonly ChosenFile[]): Promise<OpenFile
   if (first) groups.unshift({ name: first.path, files });
   return {
     groups,
-    unopened,
+    unopened: archive.unopened,
     readStart: (file) => archive.starts.get(file)!(),
     problem: () => archive.problem,
     damage: () => archive.damage,
@@ -107,7 +103,21 @@ const normalizePath = (path: string): string => path.replaceAll('\\', '/').repla
 
 type OpenZip = { path: string; blob: Blob; folder: string; depth: number };
 
-async function openZip({ path, blob, folder, depth }: OpenZip, archive: Archive): Promise<SourceFile[]> {
+/** Null for a zip that cannot be opened, which is listed as such. @throws ImportRefusedError */
+async function openZip(zip: OpenZip, archive: Archive): Promise<SourceFile[] | null> {
+  try {
+    return await openMembers(zip, archive);
+  } catch (error) {
+    const problem =
+      error instanceof ImportRefusedError ? error : new UnopenedZipError(zip.path, 'broken', { cause: error });
+    if (!(problem instanceof UnopenedZipError)) throw problem;
+    archive.damage ??= problem;
+    archive.unopened.push({ name: zip.path, reason: problem.reason });
+    return null;
+  }
+}
+
+async function openMembers({ path, blob, folder, depth }: OpenZip, archive: Archive): Promise<SourceFile[]> {
   const zips: Zips = await import('@zip.js/zip.js/lib/zip-core-native.js');
   const reader = new zips.ZipReader(new zips.BlobReader(blob), {
     useWebWorkers: false,
@@ -117,6 +127,7 @@ async function openZip({ path, blob, folder, depth }: OpenZip, archive: Archive)
   archive.close.push(() => reader.close());
   const files: SourceFile[] = [];
   const nested: SourceFile[] = [];
+  const encrypted: Unopened[] = [];
   const unpack = async (entry: FileEntry, maxBytes: number): Promise<Uint8Array> => {
     try {
       return await readAtMost(entry, maxBytes);
@@ -125,34 +136,42 @@ async function openZip({ path, blob, folder, depth }: OpenZip, archive: Archive)
       throw error;
     }
   };
-  try {
-    for await (const entry of reader.getEntriesGenerator()) {
-      if (entry.directory || entry.filename.endsWith('\\')) continue;
-      if (entry.encrypted) throw new UnopenedZipError(path, 'encrypted');
-      const file: SourceFile = {
-        path: folder + normalizePath(entry.filename),
-        size: entry.uncompressedSize,
-        async read() {
-          refuseBomb(path, entry, archive);
-          return unpack(entry, entry.uncompressedSize);
-        },
-      };
-      archive.starts.set(file, () => unpack(entry, START_BYTES));
-      (isZip(entry.filename) && depth === 0 ? nested : files).push(file);
-      if (files.length + nested.length > MAX_FILES) throw new ImportRefusedError(IMPORT_PROBLEMS.tooManyFiles);
-    }
-    files.push(...nested.slice(MAX_NESTED_ZIPS));
-    // Notion packs a large export as zips in a zip. Zips in these are not opened.
-    for (const file of nested.slice(0, MAX_NESTED_ZIPS)) {
-      const inner = new Blob([(await file.read()) as Uint8Array<ArrayBuffer>]);
-      const members = { path: file.path, blob: inner, folder: `${file.path.replace(/\.zip$/i, '')}/`, depth: 1 };
-      files.push(...(await openZip(members, archive)));
-    }
-    return files;
-  } catch (error) {
-    if (error instanceof ImportRefusedError) throw error;
-    throw new UnopenedZipError(path, 'broken', { cause: error });
+  for await (const entry of reader.getEntriesGenerator()) {
+    if (entry.directory || entry.filename.endsWith('\\')) continue;
+    const file: SourceFile = {
+      path: folder + normalizePath(entry.filename),
+      size: entry.uncompressedSize,
+      async read() {
+        refuseBomb(path, entry, archive);
+        return unpack(entry, entry.uncompressedSize);
+      },
+    };
+    if (entry.encrypted && !isMedia(file)) encrypted.push({ name: file.path, reason: 'encrypted' });
+    else (isZip(entry.filename) && depth === 0 ? nested : files).push(file);
+    archive.starts.set(file, () => unpack(entry, START_BYTES));
+    if (files.length + nested.length + encrypted.length > MAX_FILES)
+      throw new ImportRefusedError(IMPORT_PROBLEMS.tooManyFiles);
   }
+  if (encrypted.length > 0 && nested.length === 0 && files.every(isMedia))
+    throw new UnopenedZipError(path, 'encrypted');
+  archive.unopened.push(...encrypted);
+  files.push(...nested.slice(MAX_NESTED_ZIPS));
+  // Notion packs a large export as zips in a zip. Zips in these are not opened.
+  for (const file of nested.slice(0, MAX_NESTED_ZIPS)) files.push(...(await openNested(file, archive)));
+  return files;
+}
+
+async function openNested(file: SourceFile, archive: Archive): Promise<SourceFile[]> {
+  const { path } = file;
+  const bytes = await file.read().catch((error: unknown) => {
+    if (archive.problem) throw error;
+    archive.unopened.push({ name: path, reason: 'broken' });
+    return null;
+  });
+  if (bytes === null) return [];
+  const blob = new Blob([bytes as Uint8Array<ArrayBuffer>]);
+  const members = await openZip({ path, blob, folder: `${path.replace(/\.zip$/i, '')}/`, depth: 1 }, archive);
+  return members ?? [];
 }
 
 function refuseBomb(path: string, { uncompressedSize, compressedSize }: FileEntry, archive: Archive): void {

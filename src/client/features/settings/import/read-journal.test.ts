@@ -261,6 +261,29 @@ describe('a refusal names the reason for', () => {
     );
   });
 
+  test('that are members of a zip are named, and the rest is imported', async () => {
+    const zip = new ZipWriter(new BlobWriter(), { useWebWorkers: false });
+    const locked = { password: 'pass', zipCrypto: true };
+    const inner = async (password?: string) =>
+      new Uint8ArrayReader(await bytesOf(await zipOf({ '2024-01-09.md': 'inner' }, password)));
+    await zip.add('2024-01-01.md', new TextReader('open'));
+    await zip.add('2024-01-02.md', new TextReader('secret'), locked);
+    await zip.add('photos/a.jpg', new TextReader('secret'), locked);
+    await zip.add('good.zip', await inner());
+    await zip.add('secret.zip', await inner('pass'));
+    await zip.add('cut.zip', new TextReader('not a zip'));
+    await zip.add('locked.zip', await inner(), locked);
+    const { entries, skipped, isDone } = await read(fileOf('Export.zip', await zip.close()));
+    expect(isDone).toBe(true);
+    expect(entries.map(({ html }) => html)).toEqual(['<p>open</p>', '<p>inner</p>']);
+    expect(skipped.map(({ source, reason }) => [source, reason])).toEqual([
+      ['2024-01-02.md', 'encrypted'],
+      ['locked.zip', 'encrypted'],
+      ['secret.zip', 'encrypted'],
+      ['cut.zip', 'broken'],
+    ]);
+  });
+
   test('a cut zip, and one with a password', async () => {
     const zip = await bytesOf(await zipOf({ 'journal.json': jrnlOf('x'.repeat(5_000)) }));
     expect(await refusalOf(fileOf('cut.zip', zip.slice(0, zip.length - 40) as BlobPart))).toContain(
