@@ -78,9 +78,76 @@ test('names rows without a date, and the row that a cut file breaks off', async 
   ]);
 });
 
+const LIST = [
+  { id: 1, createdAt: '2024-05-01T23:30:00.000Z', title: 'First', content: 'Shipped it', tags: ['x'] },
+  { id: 2, createdAt: '2024-05-03T00:00:00.000Z', title: null, content: '<p>Two <b>things</b></p>', mood: 4 },
+];
+test.each([
+  ['a list', LIST],
+  ['a list in an object', { version: 2, settings: { theme: 'dark' }, data: { entries: LIST } }],
+  ['other names', LIST.map(({ createdAt, title, content }) => ({ created_at: createdAt, title, body: content }))],
+  [
+    'seconds since 1970',
+    LIST.map(({ createdAt, ...entry }) => ({ ...entry, timestamp: Date.parse(createdAt) / 1000 })).slice(0, 1),
+  ],
+])('reads %s in JSON', async (_what, content) => {
+  for (const json of [JSON.stringify(content), JSON.stringify(content, null, 2)]) {
+    const files = sourceFiles({ 'export.json': json });
+    expect(await detectProgram(files)).toBe(csvTable.program);
+    expect(csvTable.programOf!(files)).toBe('JSON list');
+    const { entries, skipped } = await readFiles(csvTable, files, 'Asia/Tokyo');
+    expect(skipped).toEqual([]);
+    expect(entries.map(({ day, title, body, source }) => [day, title, body.text, source])).toEqual(
+      [
+        ['2024-05-02', 'First', 'Shipped it', 'export.json, entry 1'],
+        ['2024-05-03', null, '<p>Two <b>things</b></p>', 'export.json, entry 2'],
+      ].slice(0, entries.length),
+    );
+    expect(entries.length).toBe(json.includes('timestamp') ? 1 : 2);
+  }
+});
+
+test.each([
+  { '2024-05-01': 'a', '2024-05-02': 'b' },
+  { days: { '2024-05-01': { text: 'a', mood: 3 }, '2024-05-02': { text: 'b' } } },
+])('reads texts that are named by their days: %j', async (content) => {
+  const files = sourceFiles({ 'diary.json': JSON.stringify(content) });
+  const { entries } = await readFiles(csvTable, files);
+  expect(entries.map(({ day, body }) => [day, body.text])).toEqual([
+    ['2024-05-01', 'a'],
+    ['2024-05-02', 'b'],
+  ]);
+});
+
+test('names what of a list has no date or no text', async () => {
+  const content = [
+    { date: '2024-05-01', text: 'a' },
+    { text: 'b' },
+    { date: '2024-05-02', text: 7 },
+    { date: '2024-05-03' },
+    'c',
+    {},
+  ];
+  const { entries, skipped } = await read(JSON.stringify(content), 'a.json');
+  expect(entries.map(({ body }) => body.text)).toEqual(['a', '7']);
+  expect(skipped.map(({ source, reason }) => [source, reason])).toEqual([
+    ['a.json, entry 2', 'noDate'],
+    ['a.json, entry 4', 'empty'],
+  ]);
+});
+
 test('leaves other tables alone', async () => {
   for (const text of ['Name,Hours\nAnn,3\n', 'Date,Amount,Currency\n2024-05-01,3,EUR\n', '', '"'])
     expect(await detectProgram(sourceFiles({ 'a.csv': text }))).toBeNull();
+  for (const content of [
+    { a: 1 },
+    [],
+    [1, 2],
+    [{ name: 'Ann', date: '2024-05-01', amount: 3 }],
+    { text: 'b', date: '2024-05-01' },
+    null,
+  ])
+    expect(await detectProgram(sourceFiles({ 'a.json': JSON.stringify(content) }))).toBeNull();
 });
 
 test('takes linear time', async () => {

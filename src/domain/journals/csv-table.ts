@@ -1,15 +1,17 @@
 /**
- * Tables as CSV: the export of Daylio, and any other with a column of dates and one of texts, as trackers and spreadsheets
- * write it. Daylio stores the local day; before 2020 the year had a column of its own.
+ * Tables: the CSV of Daylio, and any other with a column of dates and one of texts, as trackers and spreadsheets write it, or
+ * a list of objects in JSON, as many programs do. Daylio stores the local day; before 2020 the year had a column of its own.
  */
 import { normalizeText } from '../log/text-to-log.ts';
-import { titleOf } from './json-fields.ts';
+import { type Fields, fieldsOf, listOf, titleOf } from './json-fields.ts';
 import { parseTimestamp, withoutMidnight } from './timestamps.ts';
 import {
   type JournalEntry,
   type JournalReader,
   type Skipped,
   type SourceFile,
+  isJson,
+  jsonStarts,
   readEachFile,
   skip,
 } from './journal-reader.ts';
@@ -17,16 +19,16 @@ import { findDate, resolveDates } from './written-dates.ts';
 
 const isTable = ({ path }: SourceFile): boolean => /\.(?:csv|tsv)$/i.test(path);
 
-/** The names of a column, in the order in which they are preferred. */
+/** The names of a column, in the order in which they are preferred. `createdAt` and `created_at` are "created at". */
 const names = (list: string): readonly string[] => list.split(',');
 const DATE = names(
-  'full_date,date,day,entry date,journal date,datum,tag,fecha,día,data,giorno,jour,dato,дата,日付,日期,날짜,' +
-    'datetime,date/time,timestamp,date created,created,created at,created_at,creation date,creation_date',
+  'full date,date,day,entry date,journal date,datum,tag,fecha,día,data,giorno,jour,dato,дата,日付,日期,날짜,' +
+    'datetime,date time,date/time,timestamp,date created,created,created at,created date,created time,creation date',
 );
 const TIME = names('time,time of day,uhrzeit,zeit,heure,hora,ora,tijd,время,時間,时间,시간');
-const TITLE = names('note_title,title,heading,subject,titel,titre,título,titolo,заголовок,タイトル,标题,제목');
+const TITLE = names('note title,title,heading,subject,titel,titre,título,titolo,заголовок,タイトル,标题,제목');
 const TEXT = names(
-  'note,notes,text,entry,entry text,journal entry,journal,content,contents,body,log,description,comment,comments,details,' +
+  'note,notes,text,entry,entry text,journal entry,journal text,journal,content,contents,body,log,description,comment,comments,details,' +
     'notiz,notizen,eintrag,inhalt,texte,contenu,texto,nota,notas,contenido,testo,tekst,текст,запись,内容,本文,내용',
 );
 
@@ -34,7 +36,13 @@ type Columns = { year: number; date: number; time: number; title: number; text: 
 
 /** Null for a table that has no dates or no texts. */
 function columnsOf(header: readonly string[]): Columns | null {
-  const cells = header.map((cell) => cell.toLowerCase().trim());
+  const cells = header.map((cell) =>
+    cell
+      .replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ')
+      .replaceAll('_', ' ')
+      .toLowerCase()
+      .trim(),
+  );
   const find = (list: readonly string[]): number => list.map((name) => cells.indexOf(name)).find((at) => at >= 0) ?? -1;
   const date = find(DATE);
   const other = cells.length === 2 && date >= 0 ? 1 - date : -1;
@@ -48,25 +56,83 @@ const isOfDaylio = (header: readonly string[]): boolean => header.includes('mood
 
 export const csvTable: JournalReader = {
   program: 'CSV table',
-  programOf: (files) => (files.some(({ path }) => /daylio[^/]*\.csv$/i.test(path)) ? 'Daylio' : null),
+  programOf: (files) => {
+    if (files.some(({ path }) => /daylio[^/]*\.csv$/i.test(path))) return 'Daylio';
+    return files.some(isTable) ? null : 'JSON list';
+  },
   async detect(files, peek) {
     for (const file of files.filter(isTable).slice(0, 5)) {
       const [header = []] = parseTable(await peek(file)).rows;
       if (columnsOf(header)) return isOfDaylio(header) ? 0.9 : 0.5;
     }
+    for await (const start of jsonStarts(files, peek)) if (startsWithTable(start)) return 0.3;
     return 0;
   },
   read: (files, context) =>
-    readEachFile(files.filter(isTable), context, (file, text) => readTable(file, text, context.zone)),
+    readEachFile(
+      files.filter((file) => isTable(file) || isJson(file)),
+      context,
+      (file, text) => readTable(file, isJson(file) ? tableOf(text) : parseTable(normalizeText(text)), context.zone),
+    ),
 };
+
+const DAY_NAME = /^\d{4}-\d{2}-\d{2}/;
+
+/** Whether JSON may begin with a list of such objects, or with texts named by their days. */
+function startsWithTable(start: string): boolean {
+  if (/^\s*\{\s*"\d{4}-\d{2}-\d{2}[^"]*"\s*:\s*["{]/.test(start)) return true;
+  const object = /\[\s*(\{[^]*)/.exec(start)?.[1] ?? '';
+  return columnsOf([...object.matchAll(/"([^"\\]{1,40})"\s*:/g)].map(([, name]) => name!)) !== null;
+}
+
+const MAX_JSON_DEPTH = 3;
+
+/** The first list of objects in JSON that has a column of dates and one of texts. */
+function tableOf(json: string): Table {
+  const rows = findRows(JSON.parse(json), MAX_JSON_DEPTH);
+  const header = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  return {
+    rows: [header, ...rows.map((row) => header.map((name) => cellOf(row[name])))],
+    separator: ',',
+    isCut: false,
+  };
+}
+
+function findRows(value: unknown, depth: number): Fields[] {
+  const named = Object.entries(fieldsOf(value));
+  const rows =
+    named.length > 0 && named.every(([name]) => DAY_NAME.test(name))
+      ? named.map(([date, entry]) => ({ date, ...(typeof entry === 'string' ? { text: entry } : fieldsOf(entry)) }))
+      : listOf(value).map(fieldsOf);
+  if (columnsOf(rows.flatMap((row) => Object.keys(row)))) return rows;
+  if (depth === 0) return [];
+  for (const [, inner] of named) {
+    const found = findRows(inner, depth - 1);
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+/** A text, a number, or a list of paragraphs. */
+const cellOf = (value: unknown): string =>
+  Array.isArray(value)
+    ? value.filter((item) => typeof item === 'string').join('\n')
+    : typeof value === 'string' || typeof value === 'number'
+      ? normalizeText(String(value))
+      : '';
 
 /** A number since 1970, or a time in UTC. */
 const INSTANT = /^\d{9,13}$|\d[T ]\d.*(?:Z|UTC)$/i;
 
-function* readTable({ path }: SourceFile, source: string, zone: string): Generator<JournalEntry | Skipped> {
-  const { rows, separator, isCut } = parseTable(normalizeText(source));
+type Table = { rows: string[][]; separator: string; isCut: boolean };
+
+function* readTable(
+  file: SourceFile,
+  { rows, separator, isCut }: Table,
+  zone: string,
+): Generator<JournalEntry | Skipped> {
   const columns = columnsOf(rows[0] ?? []);
-  if (!columns) return yield skip(path, 'unknown');
+  if (!columns) return yield skip(file.path, 'unknown');
   const found = rows.slice(1).map((row, index) => {
     const cells = joinText(row, rows[0]!.length, columns.text, separator);
     const cell = (name: keyof Columns): string => (cells[columns[name]] ?? '').trim();
@@ -74,7 +140,7 @@ function* readTable({ path }: SourceFile, source: string, zone: string): Generat
     const instant = INSTANT.test(written) ? parseTimestamp(written, zone) : null;
     const parts = instant ? [instant.day, instant.time] : [written, cell('year'), cell('time')];
     return {
-      source: `${path}, row ${index + 2}`,
+      source: `${file.path}, ${isJson(file) ? `entry ${index + 1}` : `row ${index + 2}`}`,
       isBlank: cells.every((text) => text.trim() === ''),
       title: titleOf(cell('title')),
       text: cell('text'),
@@ -117,7 +183,7 @@ function joinText(cells: readonly string[], width: number, text: number, separat
 const TAG = /<(?:br|b|i|u|s|p|div|span|strong|em|ul|ol|li|h[1-6])\b[^<>]*>/i;
 
 /** `isCut`: the last cell has no closing quotation mark. Takes the separator that the first line has most of. */
-function parseTable(source: string): { rows: string[][]; separator: string; isCut: boolean } {
+function parseTable(source: string): Table {
   // Excel reads the separator from such a line.
   const text = source.replace(/^\uFEFF?(?:sep=.\r?\n)?/i, '');
   const [first = ''] = text.split(/\r\n?|\n/, 1);

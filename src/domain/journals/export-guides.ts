@@ -26,7 +26,7 @@ export const EXPORT_GUIDES: readonly (readonly [program: string, steps: string])
   ['Simplenote', 'Export notes: the zip'],
   ['Standard Notes', 'A decrypted backup'],
   ['StoryPad', 'A backup as JSON, or the text export'],
-  ['Any table', 'A CSV with a column of dates and one of texts'],
+  ['Any table', 'A CSV, or a list in JSON, with dates and texts'],
   ['Any text', 'A line such as # 2024-05-01 above each day, or one file a day, named 2024-05-01.md'],
 ];
 

@@ -9,7 +9,7 @@ describe('the JSON export of jrnl', () => {
   test('is recognised by its tags and entries, and other JSON is not', async () => {
     expect(await detectProgram(sourceFiles({ 'journal.json': exportOf() }))).toBe('jrnl');
     for (const other of ['{"entries":[]}', '{"entries":[{"date":"2024-01-08","heading":"A","text":"b"}]}'])
-      expect(await detectProgram(sourceFiles({ 'other.json': other }))).toBeNull();
+      expect(await detectProgram(sourceFiles({ 'other.json': other }))).not.toBe('jrnl');
     expect(await detectProgram(sourceFiles({ 'notes.txt': exportOf() }))).toBeNull();
   });
 
