@@ -2,15 +2,11 @@
  * Runs what a row of the route table (`routes.ts`) demands before its handler: is the feature on, the rate limit, the
  * caller, the ids of the path, the body, the captcha. The handler receives what the row promises, typed.
  *
- * The order is that of the checks below, with two exceptions that threats demand:
- *
- * - `bodyFirst`. Threat: the thief of a session keeps a request open, and sends the last byte of its body after the owner
- *   has signed out everywhere. The session is therefore looked up once the body has arrived; before, a valid signature is
- *   enough.
- * - `laterBudget`, `laterBody` and `laterCaptcha`: the handler itself counts, reads or asks, with what it is handed. A
- *   valid refresh token and a sign-out that ends a session are never refused, so only failures count. A browser that a
- *   mail, a provider or an identity provider sends here gets a refusal as a redirect, and its form is read after the
- *   count. A captcha is worth one request, so a request that cannot succeed does not use it up.
+ * The order is that of the checks below, with one exception that threats demand. With `laterBudget`, `laterBody` and
+ * `laterCaptcha` the handler itself counts, reads or asks, with what it is handed. A valid refresh token and a sign-out
+ * that ends a session are never refused, so only failures count. A browser that a mail, a provider or an identity
+ * provider sends here gets a refusal as a redirect, and its form is read after the count. A captcha is worth one request,
+ * so a request that cannot succeed does not use it up.
  */
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
@@ -27,7 +23,7 @@ import {
 } from './codes/prove-identity.ts';
 import type { StoredFactor } from './factors/factor-store.ts';
 import type { AuthDeps, Endpoint } from './http/auth-deps.ts';
-import { readBearer, requireAdmin } from './http/bearer.ts';
+import { requireAdmin } from './http/bearer.ts';
 import { MAX_FORM_BYTES, readBody, readForm, readOptionalBody, type Body } from './http/body.ts';
 import { requireCaptcha } from './http/captcha.ts';
 import { deviceOf, type Device } from './http/device.ts';
@@ -116,7 +112,6 @@ type Policy = {
   laterBudget?: Bucket;
   body?: keyof typeof BODIES;
   laterBody?: keyof typeof BODIES;
-  bodyFirst?: true;
   captcha?: true;
   laterCaptcha?: true;
 };
@@ -165,16 +160,15 @@ export const lazy =
 type GivenOf<Handler> = Handler extends Endpoint<infer G> ? G : never;
 
 async function meetPolicy(policy: Policy, context: Context<AppEnv>, deps: AuthDeps): Promise<Record<string, unknown>> {
-  const { needs, budget, laterBudget, body: kind, laterBody, captcha, laterCaptcha, bodyFirst, finds } = policy;
+  const { needs, budget, laterBudget, body: kind, laterBody, captcha, laterCaptcha, finds } = policy;
   if (needs !== undefined) FEATURES[needs](deps);
   const device = deviceOf(context, deps);
   if (budget !== undefined) await deps.limits.consume(budget, device.ip);
   const given: Record<string, unknown> = { device };
-  if (bodyFirst) {
-    await readBearer(context, deps);
-    given['body'] = await BODIES[kind!](context);
-  }
-  await authenticate(policy, context, deps, given);
+  const authenticateCaller = () => authenticate(policy, context, deps, given);
+  await authenticateCaller();
+  // With the body, the handler gets the caller as found then.
+  context.set('authenticateAgain', authenticateCaller);
   const ids: Record<string, string> = {};
   for (const [name, error] of Object.entries(policy.ids ?? {})) {
     const id = context.req.param(name) ?? '';
@@ -187,7 +181,7 @@ async function meetPolicy(policy: Policy, context: Context<AppEnv>, deps: AuthDe
     const { findOwnFactor } = await import('./factors/factor-store.ts');
     given['factor'] = await findOwnFactor(deps, given['caller'] as Member, ids['id']!);
   }
-  if (kind !== undefined && !bodyFirst) given['body'] = await BODIES[kind](context);
+  if (kind !== undefined) given['body'] = await BODIES[kind](context);
   if (captcha) await requireCaptcha(context, deps, given['body'] as Body);
   if (laterBudget !== undefined) given['countRequest'] = () => deps.limits.consume(laterBudget, device.ip);
   if (laterBody !== undefined) given['readBody'] = () => BODIES[laterBody](context);

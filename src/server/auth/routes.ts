@@ -60,7 +60,7 @@ const RECENT = 'recent sign-in';
 
 // One row is one line, so that the table reads as a table.
 // oxfmt-ignore
-const ROUTES: readonly Route[] = [
+export const ROUTES: readonly Route[] = [
   // Passwords
   route('POST /signup', { caller: 'guest', budget: 'signup', body: 'json', captcha: true, laterBudget: 'anonymous' }, signup),
   route('POST /token?grant_type=password', { caller: 'guest', budget: 'token', body: 'json', captcha: true }, grantPassword),
@@ -84,7 +84,7 @@ const ROUTES: readonly Route[] = [
 
   // The own account
   route('GET /user', { caller: 'user' }, showUser),
-  route('PUT /user', { caller: 'user', budget: 'user', body: 'json', bodyFirst: true, proof: 'reauthentication' }, changeUser),
+  route('PUT /user', { caller: 'user', budget: 'user', body: 'json', proof: 'reauthentication' }, changeUser),
   route('GET /account', { caller: 'user' }, lazy(account, 'showAccount')),
   route('DELETE /account/address-change', { caller: 'user', budget: 'user' }, lazy(account, 'endAddressChange')),
   route('DELETE /account', { caller: 'user', budget: 'user', body: 'json', proof: 'identity' }, lazy(deletion, 'requestDeletion')),
@@ -92,34 +92,34 @@ const ROUTES: readonly Route[] = [
   route('POST /account/undo-deletion', { caller: 'guest', budget: 'verify', body: 'form or json' }, lazy(deletion, 'undoDeletion')),
 
   // Second factors. Recovery codes and factors share a pattern, see `patternOf`.
-  route('POST /factors', { caller: 'member', budget: 'factor', body: 'json', bodyFirst: true, proof: RECENT }, lazy(enrolment, 'enroll')),
+  route('POST /factors', { caller: 'member', budget: 'factor', body: 'json', proof: RECENT }, lazy(enrolment, 'enroll')),
   route('DELETE /factors/:id', { caller: 'member', budget: 'factor', ids: FACTOR_ID, finds: 'factor', proof: RECENT }, lazy(enrolment, 'unenroll')),
   route('POST /factors/:id/challenge', { caller: 'member', budget: 'factor_challenge', ids: FACTOR_ID, finds: 'factor', laterBody: 'json or none' }, lazy(challenge, 'challengeFactor')),
   route('POST /factors/:id/verify', { caller: 'member', budget: 'factor_verify', ids: FACTOR_ID, finds: 'factor', body: 'json' }, lazy(verification, 'verifyFactor')),
   route('GET /factors/recovery-codes', { caller: 'member' }, lazy(recoveryCodes, 'showRecoveryCodes')),
-  route('POST /factors/recovery-codes', { caller: 'member', budget: 'factor', body: 'json or none', bodyFirst: true, proof: RECENT }, lazy(recoveryCodes, 'createRecoveryCodes')),
+  route('POST /factors/recovery-codes', { caller: 'member', budget: 'factor', body: 'json or none', proof: RECENT }, lazy(recoveryCodes, 'createRecoveryCodes')),
   route('DELETE /factors/recovery-codes', { caller: 'member', budget: 'factor', proof: RECENT }, lazy(recoveryCodes, 'deleteRecoveryCodes')),
   route('POST /factors/recovery-codes/verify', { caller: 'member', budget: 'factor_verify', body: 'json' }, lazy(recoveryCodes, 'verifyRecoveryCode')),
   route('POST /factors/recovery-codes/regenerate', { caller: 'member', budget: 'factor', proof: RECENT }, lazy(recoveryCodes, 'regenerateRecoveryCodes')),
 
   // Passkeys
   route('POST /passkeys/registration/options', { needs: 'passkeys', caller: 'member', budget: 'passkey', body: 'json or none', proof: RECENT }, lazy(passkeys, 'registrationOptions')),
-  route('POST /passkeys/registration/verify', { needs: 'passkeys', caller: 'member', body: 'json', bodyFirst: true }, lazy(passkeys, 'verifyRegistration')),
+  route('POST /passkeys/registration/verify', { needs: 'passkeys', caller: 'member', body: 'json' }, lazy(passkeys, 'verifyRegistration')),
   route('POST /passkeys/authentication/options', { needs: 'passkeys', caller: 'guest', budget: 'passkey', body: 'json or none', captcha: true }, lazy(passkeys, 'authenticationOptions')),
   route('POST /passkeys/authentication/verify', { needs: 'passkeys', caller: 'guest', budget: 'token', body: 'json' }, lazy(passkeys, 'verifyAuthentication')),
   route('GET /passkeys', { needs: 'passkeys', caller: 'member' }, lazy(passkeys, 'showPasskeys')),
-  route('PATCH /passkeys/:id', { needs: 'passkeys', caller: 'member', secondStep: 'passkeys', budget: 'factor', ids: PASSKEY_ID, body: 'json', bodyFirst: true, proof: RECENT }, lazy(passkeys, 'updatePasskey')),
+  route('PATCH /passkeys/:id', { needs: 'passkeys', caller: 'member', secondStep: 'passkeys', budget: 'factor', ids: PASSKEY_ID, body: 'json', proof: RECENT }, lazy(passkeys, 'updatePasskey')),
   route('DELETE /passkeys/:id', { needs: 'passkeys', caller: 'member', secondStep: 'passkeys', budget: 'factor', ids: PASSKEY_ID, proof: RECENT }, lazy(passkeys, 'deletePasskey')),
 
   // Personal access tokens, and programs that ask for one (docs/specification/capture.md 2 and 4)
   route('GET /tokens', { caller: 'member', secondStep: 'access tokens' }, lazy(ownTokens, 'showTokens')),
-  route('POST /tokens', { caller: 'member', secondStep: 'access tokens', budget: 'factor', body: 'json', bodyFirst: true, proof: RECENT }, lazy(ownTokens, 'addToken')),
+  route('POST /tokens', { caller: 'member', secondStep: 'access tokens', budget: 'factor', body: 'json', proof: RECENT }, lazy(ownTokens, 'addToken')),
   route('DELETE /tokens/:id', { caller: 'member', secondStep: 'access tokens', budget: 'factor', ids: TOKEN_ID }, lazy(ownTokens, 'removeToken')),
   route('POST /device/authorize', { caller: 'guest', budget: 'connect', body: 'form or json' }, lazy(connect, 'authorizeDevice')),
   route('POST /device/token', { caller: 'guest', budget: 'device_poll', body: 'form or json' }, lazy(connect, 'grantDeviceToken')),
   route('POST /device/revoke', { caller: 'guest', budget: 'connect', body: 'form or json' }, lazy(ownTokens, 'revokeHeldToken')),
   route('POST /connect/show', { caller: 'member', secondStep: 'access tokens', budget: 'connect', body: 'json' }, lazy(connect, 'showRequest')),
-  route('POST /connect/allow', { caller: 'member', secondStep: 'access tokens', budget: 'connect', body: 'json', bodyFirst: true, proof: RECENT }, lazy(connect, 'allowRequest')),
+  route('POST /connect/allow', { caller: 'member', secondStep: 'access tokens', budget: 'connect', body: 'json', proof: RECENT }, lazy(connect, 'allowRequest')),
   route('POST /connect/refuse', { caller: 'member', secondStep: 'access tokens', budget: 'connect', body: 'json' }, lazy(connect, 'refuseRequest')),
   route('POST /connect/unlink', { caller: 'member', secondStep: 'access tokens', budget: 'factor', body: 'json' }, lazy(connect, 'removeSlackLink')),
 

@@ -2,7 +2,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startAuthWorld, type AuthWorld } from './fixture.ts';
+import { ROUTES } from '#server/auth/routes.ts';
+import { openRequest, PASSWORD, startAuthWorld, type AuthWorld } from './fixture.ts';
 
 let world: AuthWorld;
 let limited: AuthWorld;
@@ -86,3 +87,23 @@ test.each([
   expect(await Promise.race(sockets.map(statusOf))).toBe(expected);
   for (const socket of sockets) socket.destroy();
 });
+
+const ofSignedInCallers = ROUTES.filter(
+  ({ policy: { caller, body, laterBody } }) =>
+    (caller === 'user' || caller === 'member' || caller === 'linking user') && (body ?? laterBody) !== undefined,
+);
+
+test.each(ofSignedInCallers.map(({ method, path }) => [method, path]))(
+  '%s %s refuses a body that arrives after its session has ended',
+  async (method, path) => {
+    const { email, access } = await world.signUpUser();
+    const signedIn = await world.request('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
+    const token = signedIn.body.access_token as string;
+    const factor = await world.request('POST', '/factors', { token, body: { factor_type: 'totp' } });
+    const open = await openRequest(world, method, path.replace(':id', factor.body.id), { token, body: {} });
+    // The same connection pool answers in turn: the open request has been authenticated by then.
+    expect((await world.request('GET', '/user', { token })).status).toBe(200);
+    expect((await world.request('POST', '/logout?scope=others', { token: access })).status).toBe(204);
+    expect(await open.finish()).toMatchObject({ status: 403, body: { code: 'session_not_found' } });
+  },
+);
