@@ -15,7 +15,7 @@ export const TOKEN_PATTERN = /^[A-Za-z0-9_-]{43}$/;
 export type LinkRequest = { documentId?: string; reviewId?: string; days: LinkDays; replaces?: string };
 
 /** `url` is in this answer only: the server stores a hash of its token. */
-export type LinkAnswer = { success: true; url: string; expiresAt: string };
+export type LinkAnswer = { success: true; id: string; url: string; expiresAt: string };
 
 export const LINK_MESSAGES = {
   premium: 'Links are part of the Closer plan.',

@@ -21,14 +21,16 @@ export type NewLink = { userId: string; documentId: string | null; reviewId: str
 export async function insertLink(
   user: AsUser,
   { userId, documentId, reviewId, days }: NewLink,
-): Promise<{ token: string; expiresAt: string }> {
+): Promise<{ id: string; token: string; expiresAt: string }> {
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
-  const { rows } = await user.statement<{ expiresAt: Date }>(
+  const { rows } = await user.statement<{ id: string; expiresAt: Date }>(
     `insert into public.document_links (user_id, document_id, review_id, token_hash, expires_at)
-     values ($1, $2, $3, $4, now() + make_interval(hours => $5)) returning expires_at as "expiresAt"`,
+     values ($1, $2, $3, $4, now() + make_interval(hours => $5))
+     returning id, expires_at as "expiresAt"`,
     [userId, documentId, reviewId, hashToken(token), days * 24],
   );
-  return { token, expiresAt: rows[0]!.expiresAt.toISOString() };
+  const { id, expiresAt } = rows[0]!;
+  return { id, token, expiresAt: expiresAt.toISOString() };
 }
 
 export async function deleteLink(user: AsUser, userId: string, id: string): Promise<void> {

@@ -47,13 +47,13 @@ export function createLink({ config, database }: { config: { publicUrl: string }
     }
     const target = { documentId: documentId as string | null, reviewId: reviewId as string | null };
     try {
-      const { token, expiresAt } = await database.transactAsUser(identity, async (user) => {
+      const { token, ...link } = await database.transactAsUser(identity, async (user) => {
         await deleteEndedLinks(user, userId);
         if (replaces !== null) await deleteLink(user, userId, replaces);
         return insertLink(user, { userId, ...target, days });
       });
       const url = `${config.publicUrl}${SHARED_PATH}${token}`;
-      return context.json({ success: true, url, expiresAt } satisfies LinkAnswer);
+      return context.json({ success: true, ...link, url } satisfies LinkAnswer);
     } catch (error) {
       const refusal = error instanceof pg.DatabaseError ? REFUSALS[error.code ?? ''] : undefined;
       if (refusal) throw new FunctionError(...refusal);

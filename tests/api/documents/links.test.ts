@@ -252,11 +252,13 @@ describe('create-link', () => {
     expect(await create(world.cleo, body)).toMatchObject({ status: 400, json: { error: LINK_MESSAGES.invalid } });
   });
 
-  test.each([7, 30, 90])('makes a link that ends after %s days', async (days) => {
+  test.each([7, 30, 90])('makes a link that ends after %s days, or by the id in its answer', async (days) => {
     const answer = (await create(world.cleo, { documentId: await storeDocument(world.cleo), days })).json as LinkAnswer;
     const hours = (new Date(answer.expiresAt).getTime() - Date.now()) / 3_600_000;
     expect(hours).toBeGreaterThan(days * 24 - 0.1);
     expect(hours).toBeLessThanOrEqual(days * 24);
+    await world.cleo.client.from('document_links').delete().eq('id', answer.id).throwOnError();
+    expect((await open(new URL(answer.url).pathname)).status).toBe(404);
   });
 
   test('says when too many links live, and forgets those that have ended', async () => {

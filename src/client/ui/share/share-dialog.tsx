@@ -82,7 +82,7 @@ export function ShareDialog({ target, onClose }: { target: LinkTarget; onClose: 
             links={ofTarget}
             label="Links that work"
             onRenew={(id) => void create(id)}
-            onEnd={({ expires_at: at }) => Date.parse(at) === Date.parse(made?.expiresAt ?? '') && setMade(null)}
+            onEnd={({ id }) => id === made?.id && setMade(null)}
           />
         )}
       </Stack>
