@@ -15,7 +15,7 @@ import { Field, Form, SubmitButton } from '#client/ui/form/form.tsx';
 import { FoldedSection } from '#client/ui/page/folded-section.tsx';
 import { Buttons, Quiet, Row, RowName, Rows, Stack } from '#client/ui/stack.tsx';
 import { useToast } from '#client/ui/toast.tsx';
-import { usePreferences } from '#client/ui/use-preferences.ts';
+import { useChangePreferences } from './use-change-preferences.ts';
 
 /** More are behind a button. */
 const SHOWN_RANGES = 5;
@@ -23,7 +23,7 @@ const SHOWN_RANGES = 5;
 const FAILED = "Couldn't load this setting. Reload the page to change it.";
 
 export function DayCard() {
-  const { preferences, isRead, isFailed, change } = usePreferences();
+  const { preferences, isRead, isFailed, change } = useChangePreferences();
   const threeOClock = clockTime(new Date(2026, 0, 1, 3));
   return (
     <FoldedSection title="Day" summary={preferences.day_ends_at === 3 ? `Ends at ${threeOClock}` : 'Ends at midnight'}>
@@ -37,7 +37,7 @@ export function DayCard() {
             { value: '3', label: `At ${threeOClock}`, hint: 'If you often work past midnight' },
           ]}
           chosen={preferences.day_ends_at === 3 ? '3' : '0'}
-          onChoose={(hour) => void change({ day_ends_at: Number(hour) })}
+          onChoose={(hour) => change({ day_ends_at: Number(hour) })}
           disabled={!isRead}
         />
         {isFailed && <Quiet role="alert">{FAILED}</Quiet>}
@@ -47,7 +47,7 @@ export function DayCard() {
 }
 
 export function PromptsCard() {
-  const { preferences, isRead, change } = usePreferences();
+  const { preferences, isRead, change } = useChangePreferences();
   const today = useToday();
   return (
     <FoldedSection title="Prompts" summary={preferences.prompts ? 'On' : 'Off'}>
@@ -61,7 +61,7 @@ export function PromptsCard() {
             { value: 'on', label: 'Another question each day', hint: `Today: ${promptOf(today)}` },
           ]}
           chosen={preferences.prompts ? 'on' : 'off'}
-          onChoose={(choice) => void change({ prompts: choice === 'on' })}
+          onChoose={(choice) => change({ prompts: choice === 'on' })}
           disabled={!isRead}
         />
       </Stack>

@@ -15,9 +15,9 @@ import { Button } from '#client/ui/button.tsx';
 import { Check } from '#client/ui/form/choices.tsx';
 import { FoldedSection } from '#client/ui/page/folded-section.tsx';
 import { Buttons, Hint, Quiet, Stack, LoadError, Row, RowName, Rows } from '#client/ui/stack.tsx';
-import { usePreferences, type PreferencesState } from '#client/ui/use-preferences.ts';
 import { pluralize } from './settings-parts.tsx';
 import styles from './settings.module.css';
+import { useChangePreferences, type ChangeablePreferences } from './use-change-preferences.ts';
 import { useQuery } from '@tanstack/react-query';
 import { useData } from '#client/lib/api/data-client.ts';
 import {
@@ -36,7 +36,7 @@ const STEP_MINUTES = 30;
 /** The cards Reminder and Weekly digest, as far as the server can send them. */
 export function ReminderCards() {
   const { features } = useClientConfig();
-  const state = usePreferences();
+  const state = useChangePreferences();
   return (
     <>
       {(features.mail || hasPush(features)) && <ReminderCard {...state} />}
@@ -65,15 +65,13 @@ function weekdaysText(days: readonly number[]): string {
   return days.map((day) => WEEKDAYS[day]!.slice(0, 3)).join(', ');
 }
 
-function ReminderCard({ preferences, isRead, change }: PreferencesState) {
+function ReminderCard({ preferences, isRead, change }: ChangeablePreferences) {
   const { remind_by_mail: byMail, remind_by_push: byPush, remind_at: remindAt, time_zone: timeZone } = preferences;
   const isAnyOn = byMail || byPush;
   const { features } = useClientConfig();
   const { email } = useUser();
   const turn = (way: Partial<Preferences>, on: boolean): void =>
-    void change(
-      on ? { ...way, remind_at: remindAt ?? PROPOSED_REMINDER, time_zone: timeZone ?? browserTimeZone() } : way,
-    );
+    change(on ? { ...way, remind_at: remindAt ?? PROPOSED_REMINDER, time_zone: timeZone ?? browserTimeZone() } : way);
   return (
     <FoldedSection
       title="Reminder"
@@ -100,10 +98,10 @@ function ReminderCard({ preferences, isRead, change }: PreferencesState) {
             <TimeField
               value={remindAt ?? PROPOSED_REMINDER}
               timeZone={timeZone}
-              onChoose={(minutes) => void change({ remind_at: minutes })}
+              onChoose={(minutes) => change({ remind_at: minutes })}
             />
-            <Weekdays chosen={preferences.workdays} onChoose={(days) => void change({ workdays: days })} />
-            <TimeZoneQuestion preferences={preferences} onChoose={(zone) => void change({ time_zone: zone })} />
+            <Weekdays chosen={preferences.workdays} onChoose={(days) => change({ workdays: days })} />
+            <TimeZoneQuestion preferences={preferences} onChoose={(zone) => change({ time_zone: zone })} />
           </>
         )}
         {((features.mail && email) || byPush) && <SendNow />}
@@ -229,7 +227,7 @@ function sentText({ email, devices }: SentReminder): string {
   return `Sent to ${places.join(' and ')}.`;
 }
 
-function DigestCard({ preferences, isRead, change }: PreferencesState) {
+function DigestCard({ preferences, isRead, change }: ChangeablePreferences) {
   const { digest: isOn, digest_review: hasReview, time_zone: timeZone } = preferences;
   const { email } = useUser();
   const { profile } = useSession();
@@ -248,9 +246,7 @@ function DigestCard({ preferences, isRead, change }: PreferencesState) {
           hint={email ? undefined : NO_ADDRESS}
           checked={isOn}
           disabled={!isRead || (!email && !isOn)}
-          onChange={(on) =>
-            void change(on ? { digest: true, time_zone: timeZone ?? browserTimeZone() } : { digest: false })
-          }
+          onChange={(on) => change(on ? { digest: true, time_zone: timeZone ?? browserTimeZone() } : { digest: false })}
         />
         {isOn && features.coach && premium === true && (
           <Check
@@ -258,7 +254,7 @@ function DigestCard({ preferences, isRead, change }: PreferencesState) {
             hint={isAllowed ? undefined : 'Allow the coach to read your logs in your profile first.'}
             checked={hasReview && isAllowed}
             disabled={!isRead || !isAllowed}
-            onChange={(on) => void change({ digest_review: on })}
+            onChange={(on) => change({ digest_review: on })}
           />
         )}
       </Stack>
