@@ -85,16 +85,15 @@ const noteKey = `noted as (
   select revision, bytes from saved`;
 
 /**
- * As `appendItems` of the domain does with a log whose last element is a list without an empty item at its end. `$6`: the
- * most bytes that it may write.
+ * As `appendItems` of the domain does with a log whose last element is a list without an empty item at its end. A used key
+ * violates the primary key of the keys, which takes the write back. `$6`: the most bytes that it may write.
  */
 const APPEND = `
   with saved as (
     update public.entries set content = left(content, -5) || $3::text || right(content, 5)
-     where user_id = $1::uuid and date = $2::date and right(content, 10) in ('</li></ol>', '</li></ul>')
-       and right(content, 21) not like '<li><p></p></li></_l>' and right(content, 25) not like '<li><p><br></p></li></_l>'
+     where user_id = $1::uuid and date = $2::date
+       and right(content, 25) ~ '(?<!<li><p></p>|<li><p><br></p>)</li></[ou]l>$'
        and octet_length(content) + octet_length($3::text) <= $6::integer
-       and not exists (select from public.appended_items where user_id = $1::uuid and key = $4::text)
     returning revision, octet_length(content) as bytes), ${noteKey}`;
 
 const UPDATE = `
