@@ -19,6 +19,7 @@ import {
   readDay,
   REPRESENTATION,
   saveDay,
+  saveDayAnew,
   saveQuery,
   someDay,
   type MakeRequest,
@@ -129,7 +130,7 @@ async function compareAppends(people: Client[]): Promise<Figure> {
   const programs = await Promise.all(people.map(async (person) => ({ ...person, token: await createToken(person) })));
   const rates = await compareRates({
     ours: async (duration) => (await load(app.url, programs, appendItem, { duration })).requests.total,
-    theirs: async (duration) => (await load(app.url, people, saveDay, { duration })).requests.total,
+    theirs: async (duration) => (await load(app.url, people, saveDayAnew, { duration })).requests.total,
   });
   return {
     what: 'append an item with a key to a 2 KB day',

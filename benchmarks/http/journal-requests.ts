@@ -34,11 +34,17 @@ export const saveDay: MakeRequest = ({ id, token }, index) => ({
   body: JSON.stringify({ content: createLogHtml(index) }),
 });
 
-/** With a personal access token. */
+/** A save that is built when it is sent, as an append must be, so that both cost the load generator the same. */
+export const saveDayAnew: MakeRequest = (person, index) => ({
+  ...saveDay(person, index),
+  setupRequest: (request) => ({ ...request, headers: { ...request.headers, 'idempotency-key': randomUUID() } }),
+});
+
 /** Of each person. A version of each is kept while the load warms up. */
 const APPEND_DAYS = 40;
 let appends = 0;
 
+/** With a personal access token. */
 export const appendItem: MakeRequest = ({ token }) => ({
   method: 'POST',
   path: '/functions/v1/append-item',
