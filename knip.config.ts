@@ -24,7 +24,7 @@ const config: KnipConfig = {
         'benchmarks/**/*.ts',
         'tests/support/product.ts',
         'tests/faults/programs/*.ts',
-        'scripts/build/{compile-server,icons,import-server}.ts',
+        'scripts/build/{compile-server,icons}.ts',
         'scripts/lifecycle/stop-database.ts',
         'scripts/other-databases/{pooler,postgres15}.ts',
       ],

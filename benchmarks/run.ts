@@ -8,7 +8,7 @@ import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { buildClient } from '../scripts/build/build-client.ts';
 import { checkBundleBudgets } from '../scripts/build/bundle-budget.ts';
-import { exitWithParent } from '../scripts/child-processes.ts';
+import { exitWithParent } from '../scripts/lifecycle/exit-with-parent.mjs';
 
 const BENCHMARKS: Readonly<Record<string, string>> = {
   requests: 'requests',
@@ -58,10 +58,11 @@ const ONLY_BY_NAME: ReadonlySet<string> = new Set([
 const SCALE = ['requests', 'workers', 'pooled', 'latency', 'overload', 'soak', 'peers', 'growth'];
 
 let running: ReturnType<typeof spawn> | null = null;
-exitWithParent(() => {
+process.on('SIGTERM', () => {
   running?.kill('SIGTERM');
   process.exit(1);
 });
+exitWithParent();
 
 const wanted = process.argv
   .slice(2)
@@ -99,4 +100,3 @@ for (const name of Object.keys(BENCHMARKS).filter(isWanted)) {
     process.exitCode = 1;
   }
 }
-process.channel?.unref();

@@ -7,7 +7,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { exitWithParent, runTool } from './child-processes.ts';
+import { runTool } from './child-processes.ts';
+import { exitWithParent } from './lifecycle/exit-with-parent.mjs';
 import { ROOT } from './project.ts';
 import { summaryLine, vitestResult } from './test-results.ts';
 
@@ -24,7 +25,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
   'systemd-analyze': 'systemd',
 };
 
-exitWithParent(() => process.exit(1));
+exitWithParent();
 
 const runs = (program: string, args: readonly string[], env: Record<string, string> = {}) =>
   spawnSync(program, args, { stdio: ['ignore', 'pipe', 'inherit'], encoding: 'utf8', env: { ...process.env, ...env } });

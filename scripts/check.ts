@@ -3,10 +3,11 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { checkBundleBudgets } from './build/bundle-budget.ts';
 import { buildClient } from './build/build-client.ts';
-import { exitWithParent, runTool } from './child-processes.ts';
+import { runTool } from './child-processes.ts';
+import { exitWithParent } from './lifecycle/exit-with-parent.mjs';
 import { ROOT } from './project.ts';
 
-exitWithParent(() => process.exit(1));
+exitWithParent();
 
 const STEPS: Record<string, () => Promise<boolean>> = {
   format: () => runTool('oxfmt', ['--check', '.']),
@@ -19,7 +20,7 @@ const STEPS: Record<string, () => Promise<boolean>> = {
   'lint and import rules': () => runTool('oxlint', ['--type-aware', '--deny-warnings']),
   'tests of the import rules': () => runTool('vitest', ['run', '--project', 'unit', 'tests/fences']),
   'server modules load': async () =>
-    spawnSync(process.execPath, [join(ROOT, 'scripts/build/import-server.ts')], { stdio: 'inherit' }).status === 0,
+    spawnSync(process.execPath, [join(ROOT, 'scripts/build/compile-server.ts')], { stdio: 'inherit' }).status === 0,
   'dead code': () => runTool('knip', ['--no-progress']),
   'page size': async () => {
     await buildClient();
@@ -44,4 +45,3 @@ if (failed.length > 0) {
   process.stderr.write(`Failed: ${failed.join(', ')}\n`);
   process.exitCode = 1;
 }
-process.channel?.unref();

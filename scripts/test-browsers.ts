@@ -2,7 +2,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join, delimiter } from 'node:path';
 import { buildClient } from './build/build-client.ts';
-import { exitWithParent, runTool } from './child-processes.ts';
+import { runTool } from './child-processes.ts';
+import { exitWithParent } from './lifecycle/exit-with-parent.mjs';
 import { ROOT } from './project.ts';
 import { summaryLine, vitestResult } from './test-results.ts';
 import { existsSync, readdirSync } from 'node:fs';
@@ -66,7 +67,7 @@ function findOnPath(...names: readonly string[]): string | null {
   return folders.flatMap((folder) => names.map((name) => join(folder, name))).find((path) => existsSync(path)) ?? null;
 }
 
-exitWithParent(() => process.exit(1));
+exitWithParent();
 
 const engines = [await ensureFirefox(), await ensureWebKit()];
 const settings: Record<string, string> = {};

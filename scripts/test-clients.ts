@@ -5,11 +5,12 @@
 import { spawnSync } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { exitWithParent, runTool } from './child-processes.ts';
+import { runTool } from './child-processes.ts';
+import { exitWithParent } from './lifecycle/exit-with-parent.mjs';
 import { ROOT } from './project.ts';
 import { summaryLine, vitestResult } from './test-results.ts';
 
-exitWithParent(() => process.exit(1));
+exitWithParent();
 
 const sources = (...path: string[]): string => join(ROOT, 'tests', 'clients', ...path);
 const cache = (...path: string[]): string => join(ROOT, 'node_modules', '.cache', 'clients', ...path);

@@ -12,7 +12,8 @@ import { join } from 'node:path';
 import { ensureTestBrowser } from './browser/browser.ts';
 import { buildClient } from './build/build-client.ts';
 import { changedFiles, selectTests } from './changed-tests.ts';
-import { exitWithParent, runTool, waitForTool } from './child-processes.ts';
+import { runTool, waitForTool } from './child-processes.ts';
+import { exitWithParent } from './lifecycle/exit-with-parent.mjs';
 import { ROOT } from './project.ts';
 import {
   failedTests,
@@ -41,7 +42,7 @@ const has = (option: string): boolean => args.includes(option);
 if (has('--long')) process.env['TEST_LONG'] = '1';
 
 let stopped = false;
-exitWithParent(() => (stopped = true));
+exitWithParent();
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => (stopped = true));
 
 const results: TestResult[] = [];

@@ -3,11 +3,11 @@
  * mixes its clients' prepared statements, then 1.21 or newer, which keeps them apart. PGBOUNCER names the only program
  * to use.
  */
-import { exitWithParent } from '../child-processes.ts';
+import { exitWithParent } from '../lifecycle/exit-with-parent.mjs';
 import { findPgBouncers } from './find-pgbouncers.ts';
 import { runServerTests } from './run-tests.ts';
 
-exitWithParent(() => process.exit(1));
+exitWithParent();
 const { programs, skipped } = await findPgBouncers();
 for (const missing of skipped) process.stdout.write(`Skipping ${missing}\n`);
 if (programs.length === 0) {
@@ -18,4 +18,3 @@ for (const { name, command } of programs) {
   const isPassed = await runServerTests(name, { TEST_PGBOUNCER: JSON.stringify(command) });
   if (!isPassed) process.exitCode = 1;
 }
-process.channel?.unref();

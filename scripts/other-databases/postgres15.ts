@@ -5,10 +5,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { installWithApt } from '../browser/browser.ts';
-import { exitWithParent } from '../child-processes.ts';
+import { exitWithParent } from '../lifecycle/exit-with-parent.mjs';
 import { runServerTests } from './run-tests.ts';
 
-exitWithParent(() => process.exit(1));
+exitWithParent();
 const programs = process.env['POSTGRES_PROGRAMS'] ?? '/usr/lib/postgresql/15/bin';
 const hasPrograms = (): boolean => existsSync(join(programs, 'initdb'));
 if (!hasPrograms()) await installWithApt(['postgresql-15']);
@@ -17,4 +17,3 @@ if (!hasPrograms()) {
   process.exit(1);
 }
 process.exitCode = (await runServerTests(programs, { TEST_POSTGRES_PROGRAMS: programs })) ? 0 : 1;
-process.channel?.unref();

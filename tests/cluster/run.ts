@@ -2,7 +2,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, delimiter, resolve } from 'node:path';
 import { buildClient } from '../../scripts/build/build-client.ts';
-import { exitWithParent } from '../../scripts/child-processes.ts';
+import { exitWithParent } from '../../scripts/lifecycle/exit-with-parent.mjs';
 import { startCluster } from './cluster.ts';
 import { faultsOf } from './faults.ts';
 import { LOGS, createStateFolder, rejectSecondRun, removeStateFolder } from './state-folder.ts';
@@ -119,7 +119,7 @@ await checkPermissions().catch((error: Error) =>
 // A run that was killed may have left its processes.
 await removeEverything();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end(130));
-exitWithParent(() => void end(1));
+exitWithParent();
 // An error of a request that nobody awaits any more must not skip the removal either.
 process.on('uncaughtException', (error) => void endWithError(error));
 process.on('unhandledRejection', (reason) => void endWithError(reason));

@@ -99,7 +99,7 @@ type Process = { pid: number; parent: number; state: string; command: string };
 
 export type StartedProgram = {
   readonly url: string;
-  /** The process of `scripts/run.mjs start`, the script that `npm start` runs. */
+  /** The process of `scripts/run.mjs start`, which `npm start` runs. The server takes its place. */
   readonly script: ChildProcess;
   /** The script and all its descendants, listed when the program was ready. */
   readonly processes: readonly Process[];

@@ -1,4 +1,5 @@
 /** `npm start` leaves no process behind, even after kill -9. On SIGTERM it finishes saves in flight first. */
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { request, type IncomingMessage } from 'node:http';
@@ -7,9 +8,15 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { dayOf } from '#domain/day/day.ts';
 import { buildClient } from '../../scripts/build/build-client.ts';
-import { signUpAt, startProgram, findRunning, waitUntilClosed, type StartedProgram } from './processes.ts';
+import {
+  findChildren,
+  signUpAt,
+  startProgram,
+  findRunning,
+  waitUntilClosed,
+  type StartedProgram,
+} from './processes.ts';
 
-/** Shared: a new database takes a third of a start's CPU time, and the first test has one. */
 let dataDir = '';
 let program: StartedProgram | null = null;
 
@@ -25,22 +32,8 @@ afterEach(async () => {
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 const start = async (): Promise<StartedProgram> => (program = await startProgram(dataDir));
-const findChildPid = ({ script, processes }: StartedProgram): number =>
-  processes.find(({ parent }) => parent === script.pid)!.pid;
-
-async function expectNothingLeftAfterKill({ ended, processes }: StartedProgram, pid: number): Promise<void> {
-  process.kill(pid, 'SIGKILL');
-  await ended;
-  await expect.poll(() => findRunning(processes), { timeout: 30_000 }).toEqual([]);
-}
-
-test('kill -9 of the start script leaves no process behind', async () => {
-  const started = await start();
-  await expectNothingLeftAfterKill(started, started.script.pid!);
-});
-
-// One test, to save a start: it kills the server that has read the save.
-test('SIGTERM finishes a save in flight, the next start reads it with the same session, and kill -9 of its server leaves no process', async () => {
+// One test, to save a start.
+test('SIGTERM finishes a save in flight, the next start reads it with the same session, and kill -9 leaves no process', async () => {
   const { url, script, processes, ended } = await start();
   const names = processes.map(({ command }) => /start\.ts|bin\/postgres/.exec(command)?.[0]);
   expect(names).toEqual(expect.arrayContaining(['start.ts', 'bin/postgres']));
@@ -70,5 +63,22 @@ test('SIGTERM finishes a save in flight, the next start reads it with the same s
   expect(await entries.json()).toEqual([
     { content_text: expect.stringContaining('Finished before the lights went out') },
   ]);
-  await expectNothingLeftAfterKill(again, findChildPid(again));
+  again.script.kill('SIGKILL');
+  await again.ended;
+  await expect.poll(() => findRunning(again.processes), { timeout: 30_000 }).toEqual([]);
+});
+
+test('kill -9 of npm ends the script that npm runs', async () => {
+  const lifecycle = join(import.meta.dirname, '..', '..', 'scripts', 'lifecycle', 'exit-with-parent.mjs');
+  const script = `(await import(${JSON.stringify(lifecycle)})).exitWithParent(); setInterval(() => {}, 60_000); console.log('ready')`;
+  // The shell stands for npm. `wait` keeps it from becoming the script itself.
+  const npm = spawn('sh', ['-c', '"$0" --input-type=module -e "$1" & wait', process.execPath, script], {
+    env: { ...process.env, npm_lifecycle_event: 'start' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(npm.stdout, 'data');
+  const children = findChildren(npm.pid!);
+  expect(children).toHaveLength(1);
+  npm.kill('SIGKILL');
+  await expect.poll(() => findRunning(children), { timeout: 30_000 }).toEqual([]);
 });
