@@ -33,7 +33,7 @@ export async function insertLink(
   return { id, token, expiresAt: expiresAt.toISOString() };
 }
 
-export async function deleteLink(user: AsUser, userId: string, id: string): Promise<void> {
+export async function deleteLink(user: AsUser | AsService, userId: string, id: string): Promise<void> {
   await user.statement('delete from public.document_links where user_id = $1 and id = $2', [userId, id]);
 }
 

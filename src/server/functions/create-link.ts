@@ -12,8 +12,9 @@ import {
   type LinkAnswer,
   type LinkDays,
 } from '#domain/documents/document-links.ts';
+import { AccessTokenError } from '../auth/keys/access-tokens.ts';
 import { PERMISSION_DENIED } from '../database/database-error.ts';
-import type { Database } from '../database/database.ts';
+import type { AsService, Database, Identity } from '../database/database.ts';
 import { deleteEndedLinks, deleteLink, insertLink } from '../documents/link-store.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { SignedInCaller } from '../http/authenticate.ts';
@@ -29,6 +30,19 @@ const REFUSALS: Readonly<Record<string, readonly [ContentfulStatusCode, string]>
   '23503': [404, LINK_MESSAGES.notFound],
   '54000': [409, LINK_MESSAGES.tooMany],
 };
+
+/**
+ * Threat: a stranger makes a link while the owner claims the account, or within the 30 seconds in which another process
+ * knows the session as live, and the link outlives the claim, which has ended those before. Ask once the link is stored: the
+ * claim deletes sessions before links, and the lock waits for one in flight.
+ */
+async function hasLiveSession(service: AsService, { claimsJson }: Identity): Promise<boolean> {
+  const { session_id: id = null } = JSON.parse(claimsJson) as { session_id?: string };
+  return (
+    id === null ||
+    (await service.statement('select from auth.sessions where id = $1 for key share', [id])).rowCount === 1
+  );
+}
 
 export function createLink({ config, database }: { config: { publicUrl: string }; database: Database }) {
   return async function createOwnLink(
@@ -46,12 +60,17 @@ export function createLink({ config, database }: { config: { publicUrl: string }
       throw new FunctionError(400, LINK_MESSAGES.invalid);
     }
     const target = { documentId: documentId as string | null, reviewId: reviewId as string | null };
+    const service = database.asService('create a link');
     try {
       const { token, ...link } = await database.transactAsUser(identity, async (user) => {
         await deleteEndedLinks(user, userId);
         if (replaces !== null) await deleteLink(user, userId, replaces);
         return insertLink(user, { userId, ...target, days });
       });
+      if (!(await hasLiveSession(service, identity))) {
+        await deleteLink(service, userId, link.id);
+        throw new AccessTokenError('session_ended', 'the session has ended');
+      }
       const url = `${config.publicUrl}${SHARED_PATH}${token}`;
       return context.json({ success: true, ...link, url } satisfies LinkAnswer);
     } catch (error) {

@@ -119,6 +119,16 @@ describe('a link to a document', () => {
   });
 });
 
+test('a session that has ended elsewhere leaves no link, though this process knows it as live', async () => {
+  const ada = await signUp(world.server, `ada-${randomBytes(4).toString('hex')}`);
+  await world.server.admin.query(`update public.profiles set subscription_plan = 'premium' where id = $1`, [ada.id]);
+  const documentId = await storeDocument(ada);
+  await world.server.admin.query('delete from auth.sessions where user_id = $1', [ada.id]);
+  expect((await create(ada, { documentId, days: 7 })).status).toBe(401);
+  const { rows } = await world.server.admin.query('select from public.document_links where user_id = $1', [ada.id]);
+  expect(rows).toEqual([]);
+});
+
 test('a link to a review shows its text as text and its wins', async () => {
   const text = `**Patterns**\n\nYou ship <b>early</b>.\n- one\n\n**Wins**\n- 2026-11-02: Won <i>it</i>`;
   const path = await share(world.cleo, { reviewId: await storeReview(world.cleo, text) });
