@@ -55,6 +55,8 @@ export const verifyAuthentication: Endpoint<Given> = async (context, deps, { bod
   const expected = { party: relyingPartyOf(deps.config), challenge, requireUserVerification: true };
   const assertion = await checkAssertion(answer, passkey, expected);
   if (!assertion) {
+    // Threat: each wrong answer adds an audit row. Only wrong ones count, so nobody locks the owner out.
+    await deps.limits.consumeFactorGuess(`passkey ${passkey.id}`);
     const details = { method: 'passkey', passkey_id: passkey.id };
     const userId = passkey.user_id;
     await recordAuditEvent(service, { at: now, userId, actor: 'guest', event: 'sign_in_failed', device, details });

@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { fuzzBudget } from '../../../support/fuzz-budget.ts';
+import { SoftwareAuthenticator } from '../../../support/software-authenticator.ts';
 import { totpCode } from '../../../support/totp-code.ts';
 import { setUpAuthWorld, PASSWORD, tokenHashIn, newAddress, type WireBody } from '../fixture.ts';
 
@@ -152,4 +153,24 @@ test('a challenge is answered from its own network: an IPv4 address or a /64 of 
   expect(await attempt('203.0.113.7', '203.0.113.8')).toBe('mfa_ip_address_mismatch');
   expect(await attempt('2001:db8:1:2::1', '2001:db8:1:3::1')).toBe('mfa_ip_address_mismatch');
   expect(await attempt('2001:db8:1:2::1', '2001:db8:1:2:ffff::9')).toBe('ok');
+});
+
+test('records ten wrong answers of a passkey from any number of addresses, and its right one signs in', async () => {
+  const signedUp = ok(await post('/signup', { body: { email: newAddress(), password: PASSWORD } }));
+  const token = signedUp.access_token;
+  const authenticator = new SoftwareAuthenticator(world.config.publicUrl);
+  const added = ok(await post('/passkeys/registration/options', { token, body: {} }));
+  const credential = authenticator.create(added.options);
+  ok(await post('/passkeys/registration/verify', { token, body: { challenge_id: added.challenge_id, credential } }));
+  const answerWith = async (change: object) => {
+    const { challenge_id, options } = ok(await post('/passkeys/authentication/options', { body: {} }));
+    const answered = authenticator.get({ ...options, ...change });
+    return (await post('/passkeys/authentication/verify', { body: { challenge_id, credential: answered } })).status;
+  };
+  const wrong: number[] = [];
+  for (let at = 0; at < 12; at += 1) wrong.push(await answerWith({ challenge: 'b3RoZXI' }));
+  expect(wrong).toEqual([...Array.from({ length: 10 }, () => 400), 429, 429]);
+  const query = "select count(*)::int as n from auth.audit_log where user_id = $1 and event = 'sign_in_failed'";
+  expect((await world.admin.query(query, [signedUp.user.id])).rows).toEqual([{ n: 10 }]);
+  expect(await answerWith({})).toBe(200);
 });
