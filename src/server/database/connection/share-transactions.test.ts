@@ -3,15 +3,21 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import pg from 'pg';
-import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 
+import { Secret } from '#server/config/settings-reader.ts';
+import { createRequestContext, runInRequestContext } from '#server/load/request-context.ts';
+import { createLog } from '#server/log.ts';
 import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
 import { setUpTestDatabase } from '../../../../tests/support/set-up.ts';
-import type { Identity } from '../database.ts';
+import { openDatabase } from '../connect.ts';
+import type { Database, Identity } from '../database.ts';
 import { ForeignAnswerError, RlsQuery } from '../rls-query.ts';
 import { MAX_WRITES } from './share-transactions.ts';
 
 const db = setUpTestDatabase({ isDirect: true });
+/** Opened for each test: an announcement of an earlier test would take the connection that is prepared. */
+let database: Database;
 let users: string[];
 
 const identity = (sub: string): Identity => ({
@@ -20,23 +26,32 @@ const identity = (sub: string): Identity => ({
 });
 
 beforeEach(async () => {
+  database = await openDatabase({ config: { databaseUrl: new Secret(db.url), dataDir: '' }, log: createLog('error') });
   users = Array.from({ length: MAX_WRITES }, () => randomUUID());
-  await db.admin.query('insert into auth.users (id) select unnest($1::uuid[])', [users]);
-  await db.admin.query(
-    "insert into entries (user_id, date, content) select unnest($1::uuid[]), current_date, '<p>first</p>'",
-    [users],
-  );
-  // A write without company prepares the statement on its connection.
-  await save(users[0]!, '<p>prepared</p>');
+  await seed(users);
+  // A write without company prepares the statement on its connection. It changes no row, so nothing is announced.
+  await save(users[0]!, '<p>prepared</p>', identity(users[1]!));
 });
+
+afterEach(() => database.close());
 
 const SAVE = `update public.entries set content = $2 where user_id = $1 and date = current_date
   returning revision, pg_current_xact_id()::text as transaction, auth.uid()::text as caller`;
 type Saved = { revision: number; transaction: string; caller: string };
 
+/** Each write has an address of its own, because the limiter allows one address few connections. */
 async function save(user: string, content: string, caller = identity(user)): Promise<Saved | undefined> {
-  const { rows } = await db.database.asUser(caller, { isQuickWrite: true }).statement<Saved>(SAVE, [user, content]);
-  return rows[0];
+  const statements = database.asUser(caller, { isQuickWrite: true });
+  const write = () => statements.statement<Saved>(SAVE, [user, content]);
+  return (await runInRequestContext(createRequestContext(randomUUID()), write)).rows[0];
+}
+
+async function seed(ids: readonly string[]): Promise<void> {
+  await db.admin.query('insert into auth.users (id) select unnest($1::uuid[])', [ids]);
+  await db.admin.query(
+    "insert into entries (user_id, date, content) select unnest($1::uuid[]), current_date, '<p>first</p>'",
+    [ids],
+  );
 }
 
 const contentOf = async (user: string): Promise<string> =>
@@ -51,7 +66,9 @@ test('writes of different users that start together share a transaction, each as
 });
 
 test('a transaction gets no more writes than it may have', async () => {
-  const saved = await Promise.all([...users, users[0]!].map((user, index) => save(user, `<p>${index}</p>`)));
+  const last = randomUUID();
+  await seed([last]);
+  const saved = await Promise.all([...users, last].map((user, index) => save(user, `<p>${index}</p>`)));
   expect(new Set(saved.slice(0, -1).map((row) => row!.transaction)).size).toBe(1);
   expect(new Set(saved.map((row) => row!.transaction)).size).toBe(2);
 });
@@ -246,7 +263,7 @@ test('writes of any users, rows and kinds end as if each had run alone', { timeo
         };
         const content = contents[kind] ?? `<p>${randomUUID()} ${index}</p>`;
         results.push(
-          db.database
+          database
             .asUser(identity(users[caller]!), { isQuickWrite: true })
             .statement(kind === 'future' ? FAIL : SAVE, [users[row]!, content])
             .then(
