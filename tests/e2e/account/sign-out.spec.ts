@@ -238,3 +238,19 @@ test('a tab that gets the broadcast of a sign-out before its storage event shows
   );
   await expect(page).toHaveURL('/');
 });
+
+test('a tab that misses the broadcasts of another tab follows its storage events', async ({
+  page,
+  context,
+  signUp,
+}) => {
+  await signUp(page);
+  const session = JSON.stringify(await sessionOf(page));
+  const key = sessionStorageKey(page.url());
+  const other = await context.newPage();
+  await other.goto('/healthz');
+  await other.evaluate((name) => localStorage.removeItem(name), key);
+  await expect(signInOverlay(page)).toBeVisible();
+  await other.evaluate(([name, value]) => localStorage.setItem(name!, value!), [key, session]);
+  await expect(signInOverlay(page)).toHaveCount(0);
+});

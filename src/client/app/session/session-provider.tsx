@@ -2,8 +2,13 @@
 import type { Session, User } from '@supabase/auth-js';
 import { useCallback, useEffect, useMemo, useReducer, useRef, useState, type ReactNode } from 'react';
 import { SessionContext, type SessionState, type SignOutScope, type UnsavedText } from '#client/lib/session/session.ts';
-import { SIGNED_OUT_KEY, TYPED_ADDRESS_KEY } from '#client/lib/session/storage-keys.ts';
-import { hasStoredSession, needsSecondStep, readStoredSession } from '#client/lib/session/stored-session.ts';
+import { SIGNED_OUT_KEY, sessionStorageKey, TYPED_ADDRESS_KEY } from '#client/lib/session/storage-keys.ts';
+import {
+  hasStoredSession,
+  needsSecondStep,
+  readAnySession,
+  readStoredSession,
+} from '#client/lib/session/stored-session.ts';
 import { subscribeToProxyAnswers, useSupabase, type Supabase } from '#client/lib/api/supabase.ts';
 import { useClearToastsOf, useToast } from '#client/ui/toast.tsx';
 import { wipeUserData } from '#client/lib/session/wipe-user-data.ts';
@@ -75,6 +80,17 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       }
       change((before) => reduceAccount(before, session, signedOutUserId));
     };
+    const followSession = (session: Session | null): void => {
+      // Threat: the next user of the same tab would see the email address that this user typed.
+      if (session) sessionStorage.removeItem(TYPED_ADDRESS_KEY);
+      const now = latest.current;
+      // SIGNED_OUT_KEY of an earlier session would turn an expiry of this session into a sign-out.
+      if (session && (now.status !== 'signedIn' || now.expired)) {
+        signOutAt.current = null;
+        localStorage.removeItem(SIGNED_OUT_KEY);
+      }
+      applySession(session);
+    };
     // auth-js removes a session from storage when the session has ended. So a session that is still stored counts, even
     // while the server cannot be reached to renew it.
     const stored = () => readStoredSession(apiUrl, false);
@@ -91,20 +107,14 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       // auth-js has read this session before another tab removed it, whose broadcast may have come before this event.
       if (isStart && session && !hasStoredSession(apiUrl)) return applySession(null);
       if (!session && event === 'INITIAL_SESSION' && stored()) return stopWaiting();
-      // Threat: the next user of the same tab would see the email address that this user typed.
-      if (session) sessionStorage.removeItem(TYPED_ADDRESS_KEY);
-      const now = latest.current;
-      // SIGNED_OUT_KEY of an earlier session would turn an expiry of this session into a sign-out.
-      if (session && (now.status !== 'signedIn' || now.expired)) {
-        signOutAt.current = null;
-        localStorage.removeItem(SIGNED_OUT_KEY);
-      }
-      applySession(session);
+      followSession(session);
     });
-    // Threat: auth-js's broadcast of another tab's sign-out may arrive before that tab's SIGNED_OUT_KEY. Without the
-    // key the session looks expired, and the log would stay readable behind the sign-in overlay.
     const onStorage = ({ key }: StorageEvent): void => {
+      // Threat: auth-js's broadcast of another tab's sign-out may arrive before that tab's SIGNED_OUT_KEY. Without the
+      // key the session looks expired, and the log would stay readable behind the sign-in overlay.
       if (key === SIGNED_OUT_KEY && latest.current.expired) applySession(null);
+      // A broadcast that comes before auth-js has loaded is lost, and what auth-js then reads may be older.
+      if (key === sessionStorageKey(apiUrl)) followSession(readAnySession(apiUrl));
     };
     addEventListener('storage', onStorage);
     return () => {

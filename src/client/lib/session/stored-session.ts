@@ -8,20 +8,28 @@ import { sessionStorageKey } from './storage-keys.ts';
 /** auth-js renews a token that expires sooner than this (its EXPIRY_MARGIN_MS) before it reports a session. */
 const EXPIRY_MARGIN_MS = 90_000;
 
-/**
- * Null without a session, and for an invalid one or a sign-in without its second step. `isFresh`: also null for a token
- * that is about to expire, because the server may refuse to renew it.
- */
-export function readStoredSession(apiUrl: string, isFresh: boolean): Session | null {
+/** The session that is stored, of any age, or a sign-in without its second step. Null for none and for an invalid one. */
+export function readAnySession(apiUrl: string): Session | null {
   try {
     const session = JSON.parse(localStorage.getItem(sessionStorageKey(apiUrl)) ?? 'null') as Partial<Session> | null;
-    const { access_token: token, refresh_token: refreshToken, expires_at: expiresAt, user } = session ?? {};
+    const { access_token: token, refresh_token: refreshToken, user } = session ?? {};
     const isComplete = typeof token === 'string' && typeof refreshToken === 'string' && typeof user?.id === 'string';
-    const isUsable = !isFresh || (typeof expiresAt === 'number' && expiresAt * 1000 - Date.now() > EXPIRY_MARGIN_MS);
-    return isComplete && isUsable && !needsSecondStep(session as Session) ? (session as Session) : null;
+    return isComplete ? (session as Session) : null;
   } catch {
     return null;
   }
+}
+
+/**
+ * Null also for a sign-in without its second step. `isFresh`: also null for a token that is about to expire, because the
+ * server may refuse to renew it.
+ */
+export function readStoredSession(apiUrl: string, isFresh: boolean): Session | null {
+  const session = readAnySession(apiUrl);
+  if (!session || needsSecondStep(session)) return null;
+  const { expires_at: expiresAt } = session;
+  const isUsable = !isFresh || (typeof expiresAt === 'number' && expiresAt * 1000 - Date.now() > EXPIRY_MARGIN_MS);
+  return isUsable ? session : null;
 }
 
 /** Also true of a session that `readStoredSession` does not return. */
