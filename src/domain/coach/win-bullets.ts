@@ -33,12 +33,16 @@ export const isWinsHeading = (line: string): boolean => HEADING.test(line);
 /** True for a streamed line that may become the heading of the wins, also for an empty line. */
 export const isWinsHeadingPrefix = (line: string): boolean => PARTIAL_HEADING.test(line);
 
-const MARKER = String.raw`^[\s>]{0,12}([-*•+·–—]\s+|\d{1,2}[.)]\s+|\|\s*)?[*_([\x60"]{0,4}`;
-/** Models also write a date with other signs, a weekday behind it, and anything between the date and the win. */
+const MARKER = String.raw`^[\s>]{0,12}([-*•+·–—]\s+|\d{1,2}[.)]\s+|\|\s*)?(?:[\p{So}\uFE0F]{1,3}\s?)?[*_([\x60"]{0,4}`;
+/** Models also write a date with other signs, a weekday beside it, and anything between the date and the win. */
 const DATED_LINE = new RegExp(
-  String.raw`${MARKER}(\d{4}([-‐‑–/.])\d{2}\3\d{2})(?!\d)[*_)\]\x60"]{0,4}(?:\s?\([A-Za-zÀ-ÿ]{2,12}\.?\))?[*_]{0,3}\s{0,9}[:：;,.|/·•→>=~–—-]{0,3}[*_]{0,3}\s*(\S.*)?$`,
+  String.raw`${MARKER}(?:(?<=[-*•+.)]\s[*_]{0,3})\p{L}{2,12}[.,]{1,2} )?(\d{4}([-‐‑–/.])\d{2}\3\d{2})(?!\d)[*_)\]\x60"]{0,4}(?:\s?\([A-Za-zÀ-ÿ]{2,12}\.?\))?[*_]{0,3}\s{0,9}[:：;,.|/·•→>=~–—-]{0,3}[*_]{0,3}\s*(\S.*)?$`,
+  'u',
 );
-const PARTIAL_DATED_LINE = new RegExp(String.raw`${MARKER}[\d‐‑–/.-]{0,10}$|^[\s>]*[-*•+·–—|]$`);
+const PARTIAL_DATED_LINE = new RegExp(
+  String.raw`${MARKER}(?:(?<=[-*•+.)]\s[*_]{0,3})\p{L}{1,12}[.,]{0,2} ?)?[\d‐‑–/.\-]{0,10}$|^[\s>]*[-*•+·–—|]$`,
+  'u',
+);
 
 /** A line that begins with a date. `date` may not exist in the calendar; `isItem`: as an item of a list. */
 export function parseDatedLine(line: string): { date: string; text: string; isItem: boolean } | null {

@@ -158,6 +158,13 @@ test.each(['You closed the "login issue" #12 and shipped it.', 'You set the "deb
   },
 );
 
+test('an introduction above the score line is left out', () => {
+  const { parseFinal } = feedbackReplyParser(FIND);
+  for (const line of ['Here is my feedback:', '**My feedback for today:**'])
+    expect(parseFinal(`${line}\n\nHustleScore: 7/10\n\nYou shipped it.`)?.text).toBe('You shipped it.');
+  expect(parseFinal('You shipped it.\n\nHustleScore: 7/10\n\nThat is it.')?.text).toContain('You shipped it.');
+});
+
 /** Every combination of a reply in its form, dressed in a manner of that form and in one of any reply. */
 const DRESSED = [
   ...Object.entries(OBJECT_MANNERS).map(([name, dress]) => [
@@ -501,10 +508,11 @@ test.each([
   ' ['.repeat(8_000),
 ])('parses a reply of %.6j… in linear time', (feedback) => {
   const { parsePartial, parseFinal } = feedbackReplyParser(FIND);
-  const startedAt = performance.now();
+  const startedAt = process.cpuUsage();
   for (const text of [reply({ feedback }), feedback, `HustleScore: 3/10\n${feedback}`]) {
     for (let times = 0; times < 5; times += 1) parsePartial(text);
     parseFinal(text);
   }
-  expect(performance.now() - startedAt).toBeLessThan(1_000);
+  const { user, system } = process.cpuUsage(startedAt);
+  expect((user + system) / 1_000).toBeLessThan(1_000);
 });

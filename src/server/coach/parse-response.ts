@@ -78,7 +78,8 @@ export function feedbackReplyParser(
       const isUnread = !scored.startsWithScore && REPLY_START.test(text);
       if (objects.length === 0) {
         if (scored.isInvalid || isUnread) return null;
-        const hasPreamble = scored.textBelow.length >= MIN_FEEDBACK_BELOW_SCORE;
+        const above = scored.text.slice(0, scored.text.length - scored.textBelow.length);
+        const hasPreamble = scored.textBelow.length >= MIN_FEEDBACK_BELOW_SCORE || INTRODUCTION.test(above);
         return toReply({ ...scored, text: hasPreamble ? scored.textBelow : scored.text });
       }
       const around = objects.reduceRight((rest, { start, end }) => rest.slice(0, start) + rest.slice(end), text);
@@ -106,6 +107,9 @@ const withBrace = (text: string): string => text.replace(/^\s*(?="score"\s*:)/, 
 
 /** With this much text below its score line, a reply has nothing but greetings and thoughts above it. */
 const MIN_FEEDBACK_BELOW_SCORE = 200;
+
+/** "Here is my feedback:" */
+const INTRODUCTION = /^[^\n]{1,100}[:：][*_]{0,3}\s*$/;
 
 const NOTHING: PartialReply = { score: null, text: '' };
 
@@ -360,7 +364,7 @@ function balancedObject(text: string): string | null {
 type Thought = { open: string; close: string; isPlain?: true };
 
 const TAG =
-  '(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|scratch_?pad|inner_(?:monologue|thoughts)|analysis|seed:think)';
+  '(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|scratch_?pad|inner_(?:monologue|thoughts)|analysis|seed:think|ant(?:ml:)?thinking)';
 const TAGGED: readonly Thought[] = [
   { open: String.raw`<${TAG}(?:\s[^<>]{0,80})?>`, close: `</${TAG}>` },
   { open: String.raw`\[THINK\]`, close: String.raw`\[/THINK\]` },
@@ -368,6 +372,7 @@ const TAGGED: readonly Thought[] = [
   { open: String.raw`<\|START_THINKING\|>`, close: String.raw`<\|END_THINKING\|>` },
   { open: String.raw`<\|begin_of_thought\|>`, close: String.raw`<\|end_of_thought\|>` },
   { open: String.raw`<\|channel>thought`, close: String.raw`<channel\|>` },
+  { open: '<unused94>', close: '<unused95>' },
   // Folded by a page or a proxy between.
   {
     open: String.raw`<details(?:\s[^<>]{0,80})?>\s{0,9}<summary>[^<]{0,20}(?:thought|thinking|reasoning)[^<]{0,60}</summary>`,
@@ -381,10 +386,12 @@ const UNTAGGED: readonly Thought[] = [
     open: String.raw`(?:<\|start\|>assistant)?<\|channel\|>\s{0,9}(?:analysis|commentary)`,
     close: String.raw`${FINAL_CHANNEL}|<\|(?:end|return)\|>(?=\s*[^<\s])`,
   },
+  { open: String.raw`(?:<\|begin\|>assistant)?<\|think\|>`, close: String.raw`<\|content\|>` },
   // Words instead of tokens, in lower and upper case as here. They open no thought unless the closing words follow.
-  { open: 'analysis', close: 'assistantfinal', isPlain: true },
+  { open: 'analysis', close: String.raw`assistant\s{0,2}final`, isPlain: true },
   { open: 'Thinking...', close: '...done thinking.', isPlain: true },
   { open: 'Here is my thought process:', close: 'Here is my response:', isPlain: true },
+  { open: 'Here are my reasoning steps:', close: String.raw`\[BEGIN FINAL RESPONSE\]`, isPlain: true },
 ];
 const THOUGHTS = [...TAGGED, ...UNTAGGED];
 
@@ -392,16 +399,20 @@ const OPENING = String.raw`(?<=(?:^|\n|[|a-z]>)[ \t]{0,8})(?:${THOUGHTS.map(({ o
 /** A closing marker without an opening one: some templates put that into the prompt. Not within a sentence. */
 const CLOSING = String.raw`(${TAGGED.map(({ close }) => close).join('|')})(?![ \t]*[\p{Ll}\p{Pe}\p{Pf},.;:?!'"])`;
 /** The reply ends with the first of these, whatever a model without a stop sign writes then. */
-const END = String.raw`(<\|(?:im_end|eot_id|eom_id|end|return|endoftext|end_of_text|end_of_turn|END_RESPONSE|end_of_solution)\|>|<｜end▁of▁sentence｜>|</s>|<end_of_turn>|<eos>)(?=\s*(?:\n|<|$))`;
+const END = String.raw`(###(?<=\n###) (?:Instruction|Human|User):|<\|(?:im_end|eot_id|eom_id|end|return|endoftext|end_of_text|end_of_turn|END_RESPONSE|end_of_solution)\|>|<｜end▁of▁sentence｜>|</s>|<end_of_turn>|<(?:seed:)?eos>)(?=\s*(?:\n|<|$))`;
+const TOKEN = String.raw`(?:<\|(?!\w*(?:think|thought|reason|channel|message|call))\w{2,30}\|>|\[\|\w{2,30}\|\])`;
+const WRAPPER_TAG = '(?:(?:final_)?(?:answer|response|result|output|reply|review)|feedback_response)';
 /** Other tokens around a reply. */
 const WRAPPER = [
   FINAL_CHANNEL,
+  // Of a template that is not known: before the reply, and at its end.
+  String.raw`(?=[<[]\|)(?<=(?:^|\n|[|a-z]>)[ \t]{0,8})(?:${TOKEN}(?:assistant(?=\s|<|\{))?)+|${TOKEN}(?=\s*$)`,
   String.raw`<\|(?:im_start|start|assistant)\|>(?:assistant)?`,
   String.raw`<\|start_(?:header_id|of_role)\|>assistant<\|end_(?:header_id|of_role)\|>`,
   String.raw`<\|(?:START_RESPONSE|begin_of_solution|begin_of_text|begin_of_box|end_of_box)\|>`,
   String.raw`<start_of_turn>(?:model)?|\[/INST\]`,
-  String.raw`(?<=(?:^|\n|[|a-z]>)[ \t]{0,8})</?(?:answer|response|final_answer|output)>`,
-  String.raw`</(?:answer|response|final_answer|output)>(?=\s*(?:\n|<|$))`,
+  String.raw`(?<=(?:^|\n|[|a-z]>)[ \t]{0,8})</?${WRAPPER_TAG}>`,
+  String.raw`</${WRAPPER_TAG}>(?=\s*(?:\n|<|$))|\[(?:BEGIN|END) FINAL RESPONSE\]`,
 ].join('|');
 
 const MARKER = new RegExp(`${OPENING}|${CLOSING}|${END}|(${WRAPPER})`, 'gui');
@@ -409,7 +420,7 @@ const MARKER_ONCE = new RegExp(MARKER.source, 'ui');
 const CLOSINGS = THOUGHTS.map(({ close }) => new RegExp(close, 'gui'));
 /** The end of a streamed text that may become a marker. */
 const PARTIAL_MARKER =
-  /(?:<\|[a-z_]{1,20}\|?>[^<\n]{0,40}){0,30}(?:<details(?:\s[^<>]{0,80})?>\s{0,9}(?:<summary>[^<]{0,100})?)?(?:<start_of_turn>[a-z]{0,4}|<(?:[a-z/|｜:][^<>\n]{0,100})?|\[\/?(?:T(?:H(?:I(?:NK?)?)?)?)?|◁[^▷\n]{0,10})?$/i;
+  /(?:<\|[a-z_]{1,20}\|?>[^<\n]{0,40}){0,30}(?:<details(?:\s[^<>]{0,80})?>\s{0,9}(?:<summary>[^<]{0,100})?)?(?:<start_of_turn>[a-z]{0,4}|<(?:[a-z/|｜:][^<>\n]{0,100})?|\[\/?(?:T(?:H(?:I(?:NK?)?)?)?)?|\[\|\w{0,30}\|?|◁[^▷\n]{0,10}|\n#{1,3}(?: (?:[IHU][a-z]{0,10})?)?)?$/i;
 
 /** `isComplete`: false while the reply is streamed; then a suffix that may become a marker is left out. */
 function stripThoughts(received: string, isComplete: boolean): { text: string; isInvalid: boolean } {
