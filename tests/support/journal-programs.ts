@@ -177,6 +177,16 @@ export const PROGRAMS: Record<string, Program> = {
       ].join('\n'),
     }),
   },
+  'JSON list': {
+    reader: csvTable,
+    keepsZone: false,
+    keepsTitle: true,
+    write: (entries) => ({
+      'export.json': JSON.stringify(
+        entries.map((entry) => ({ id: 1, createdAt: isoOf(entry), title: entry.title, content: entry.text })),
+      ),
+    }),
+  },
   'Roam Research': {
     reader: roam,
     keepsZone: true,

@@ -84,6 +84,7 @@ const LIST = [
 ];
 test.each([
   ['a list', LIST],
+  ['a list of objects in objects', { entries: LIST.map((entry) => ({ entry })) }],
   ['a list in an object', { version: 2, settings: { theme: 'dark' }, data: { entries: LIST } }],
   ['other names', LIST.map(({ createdAt, title, content }) => ({ created_at: createdAt, title, body: content }))],
   [
@@ -117,6 +118,17 @@ test.each([
     ['2024-05-01', 'a'],
     ['2024-05-02', 'b'],
   ]);
+});
+
+test('reads an object on each line', async () => {
+  for (const path of ['a.jsonl', 'a.ndjson']) {
+    const files = sourceFiles({
+      [path]: '{"date":"2024-05-01","text":"a\\nb"}\r\n\n{"date":"2024-05-02","text":"c"}\n',
+    });
+    expect(await detectProgram(files)).toBe(csvTable.program);
+    const { entries } = await readFiles(csvTable, files);
+    expect(entries.map(({ body }) => body.text)).toEqual(['a\nb', 'c']);
+  }
 });
 
 test('names what of a list has no date or no text', async () => {

@@ -18,6 +18,8 @@ import {
 import { findDate, resolveDates } from './written-dates.ts';
 
 const isTable = ({ path }: SourceFile): boolean => /\.(?:csv|tsv)$/i.test(path);
+/** An object on each line. */
+const hasLines = ({ path }: SourceFile): boolean => /\.(?:jsonl|ndjson)$/i.test(path);
 
 /** The names of a column, in the order in which they are preferred. `createdAt` and `created_at` are "created at". */
 const names = (list: string): readonly string[] => list.split(',');
@@ -66,13 +68,18 @@ export const csvTable: JournalReader = {
       if (columnsOf(header)) return isOfDaylio(header) ? 0.9 : 0.5;
     }
     for await (const start of jsonStarts(files, peek)) if (startsWithTable(start)) return 0.3;
+    const lines = files.find(hasLines);
+    if (lines && startsWithTable(`[${await peek(lines)}`)) return 0.3;
     return 0;
   },
   read: (files, context) =>
     readEachFile(
-      files.filter((file) => isTable(file) || isJson(file)),
+      files.filter((file) => isTable(file) || isJson(file) || hasLines(file)),
       context,
-      (file, text) => readTable(file, isJson(file) ? tableOf(text) : parseTable(normalizeText(text)), context.zone),
+      (file, text) => {
+        const json = hasLines(file) ? `[${text.trim().replaceAll(/\s*\n\s*/g, ',')}]` : text;
+        return readTable(file, isTable(file) ? parseTable(normalizeText(text)) : tableOf(json), context.zone);
+      },
     ),
 };
 
@@ -103,7 +110,7 @@ function findRows(value: unknown, depth: number): Fields[] {
   const rows =
     named.length > 0 && named.every(([name]) => DAY_NAME.test(name))
       ? named.map(([date, entry]) => ({ date, ...(typeof entry === 'string' ? { text: entry } : fieldsOf(entry)) }))
-      : listOf(value).map(fieldsOf);
+      : listOf(value).map(entryOf);
   if (columnsOf(rows.flatMap((row) => Object.keys(row)))) return rows;
   if (depth === 0) return [];
   for (const [, inner] of named) {
@@ -111,6 +118,12 @@ function findRows(value: unknown, depth: number): Fields[] {
     if (found.length > 0) return found;
   }
   return [];
+}
+
+/** The fields of an object, or of the only one within it. */
+function entryOf(value: unknown): Fields {
+  const [inner, ...others] = Object.values(fieldsOf(value));
+  return others.length === 0 && typeof inner === 'object' ? fieldsOf(inner) : fieldsOf(value);
 }
 
 /** A text, a number, or a list of paragraphs. */
@@ -140,7 +153,7 @@ function* readTable(
     const instant = INSTANT.test(written) ? parseTimestamp(written, zone) : null;
     const parts = instant ? [instant.day, instant.time] : [written, cell('year'), cell('time')];
     return {
-      source: `${file.path}, ${isJson(file) ? `entry ${index + 1}` : `row ${index + 2}`}`,
+      source: `${file.path}, ${isTable(file) ? `row ${index + 2}` : `entry ${index + 1}`}`,
       isBlank: cells.every((text) => text.trim() === ''),
       title: titleOf(cell('title')),
       text: cell('text'),
