@@ -30,7 +30,7 @@ const BLOCKS = tagSet(
     'section summary ul xmp',
 );
 /** Shown as a box in the line, without text of the document. */
-const REPLACED = tagSet('audio canvas embed iframe meter object progress video');
+const REPLACED = tagSet('audio canvas embed iframe meter progress video');
 const INLINE_BLOCKS = tagSet('button img input marquee select textarea');
 const HIDDEN = tagSet(
   'area base basefont col colgroup datalist frame frameset head link meta noembed noframes noscript param rp script source ' +
@@ -50,6 +50,8 @@ const DISPLAY_VALUES: ReadonlyMap<string, Display> = new Map([
   ['none', 'none'],
   ['contents', 'contents'],
   ['inline', 'inline'],
+  ['initial', 'inline'],
+  ['unset', 'inline'],
   ['ruby', 'inline'],
   ['inline-block', 'inline-block'],
   ['inline-flex', 'inline-block'],
@@ -91,7 +93,8 @@ export function displayOf(element: Element, style: Declarations, isBlockified: b
 function defaultDisplay(element: Element): Display {
   const tag = element.localName;
   if (tag === 'dialog' && !element.hasAttribute('open')) return 'none';
-  if (BLOCKS.has(tag)) return 'block';
+  // Firefox copies no styles, and Slack breaks its paragraphs by an empty span.
+  if (BLOCKS.has(tag) || element.getAttribute('data-stringify-type') === 'paragraph-break') return 'block';
   return INLINE_BLOCKS.has(tag) || REPLACED.has(tag) ? 'inline-block' : 'inline';
 }
 
@@ -136,24 +139,32 @@ export const hasZeroFontSize = (style: Declarations): boolean | null => {
 };
 
 const DECLARATION = /(?:^|[;{])\s*([a-z-]+)\s*:\s*([^;]*)/gi;
+const IMPORTANT = /!\s*important\s*$/i;
 
-function readDeclarations(text: string): Declarations {
-  const declarations = new Map<string, string>();
-  for (const [, name, value] of text.matchAll(DECLARATION))
-    declarations.set(
-      name!.toLowerCase(),
-      value!
-        .replace(/!\s*important\s*$/i, '')
-        .trim()
-        .toLowerCase(),
-    );
-  return declarations;
+/** `rank`: the higher one wins, in the order of importance, the selector's specificity and the place in the source. */
+type Declared = { value: string; rank: number };
+type Rule = Map<string, Declared>;
+
+const RANK = { tag: 1e7, class: 1e8, id: 1e9, inline: 1e10, important: 1e11 } as const;
+
+function declare(rule: Rule, property: string, { value, rank }: Declared): void {
+  if ((rule.get(property)?.rank ?? 0) <= rank) rule.set(property, { value, rank });
+}
+
+function addDeclarations(rule: Rule, css: string, rank: number): void {
+  for (const [, name, declared] of css.matchAll(DECLARATION)) {
+    const property = name!.toLowerCase();
+    const value = declared!.replace(IMPORTANT, '').trim().toLowerCase();
+    // A browser ignores a value that it does not know, and an earlier one stays.
+    if (property === 'display' && !DISPLAY_VALUES.has(value)) continue;
+    declare(rule, property, { value, rank: IMPORTANT.test(declared!) ? rank + RANK.important : rank });
+  }
 }
 
 /** Properties that change which text is shown, where it breaks and how it is marked. */
 const USED_PROPERTY =
   /display|visibility|white-space|font-(?:weight|style|size)|text-(?:decoration|transform)|vertical-align|mso-(?:list|hide)/i;
-const SIMPLE_SELECTOR = /^[a-z][a-z0-9]*(?:\.[\w-]+)?$|^\.[\w-]+$/i;
+const SIMPLE_SELECTOR = /^([a-z][a-z0-9]*)?(?:([.#])[\w-]+)?$/i;
 
 const withoutComments = (css: string): string =>
   css
@@ -163,21 +174,25 @@ const withoutComments = (css: string): string =>
     .replace(/<!--|-->/g, '');
 
 /**
- * The rules with a selector of a tag, a class or both, outside `@media`. Others are for the page that the HTML was copied
+ * The rules with a selector of a tag, and a class or id, outside `@media`. Others are for the page that the HTML was copied
  * from.
  */
-function readRules(css: string): ReadonlyMap<string, Declarations> {
-  const rules = new Map<string, Declarations>();
+function readRules(css: string): ReadonlyMap<string, Rule> {
+  const rules = new Map<string, Rule>();
   let depth = 0;
-  for (const part of withoutComments(css).split('}')) {
+  for (const [order, part] of withoutComments(css).split('}').entries()) {
     const [selectors, body, ...nested] = part.split('{');
     const isRule = depth === 0 && body !== undefined && nested.length === 0;
     depth = Math.max(0, depth + part.split('{').length - 2);
     if (!isRule || !USED_PROPERTY.test(body)) continue;
-    const declarations = readDeclarations(body);
     for (const selector of selectors!.split(',').map((name) => name.trim())) {
-      if (SIMPLE_SELECTOR.test(selector))
-        rules.set(selector, new Map([...(rules.get(selector) ?? []), ...declarations]));
+      const [, tag = '', sign] = SIMPLE_SELECTOR.exec(selector) ?? [];
+      if (tag === '' && sign === undefined) continue;
+      const name = tag.toLowerCase() + selector.slice(tag.length);
+      const rule = rules.get(name) ?? new Map<string, Declared>();
+      const specificity = (tag === '' ? 0 : RANK.tag) + (sign === '#' ? RANK.id : sign === '.' ? RANK.class : 0);
+      addDeclarations(rule, body, specificity + order);
+      rules.set(name, rule);
     }
   }
   return rules;
@@ -187,20 +202,23 @@ function readRules(css: string): ReadonlyMap<string, Declarations> {
 export function createStyleReader(css: string): (element: Element) => Declarations {
   const rules = readRules(css);
   const cache = new Map<string, Declarations>();
-  const inline = (element: Element): Declarations => {
-    const text = element.getAttribute('data-style') ?? element.getAttribute('style') ?? '';
-    let declarations = cache.get(text);
-    if (!declarations) cache.set(text, (declarations = readDeclarations(text)));
-    return declarations;
+  const selectorsOf = ({ localName, classList, id }: Element): string[] => {
+    const names = [...Array.from(classList, (name) => `.${name}`), `#${id}`];
+    return [localName, ...names, ...names.map((name) => localName + name)];
   };
-  if (rules.size === 0) return inline;
   return (element) => {
-    const tag = element.localName;
-    const classes = [...element.classList];
-    const selectors = [tag, ...classes.map((name) => `.${name}`), ...classes.map((name) => `${tag}.${name}`)];
-    const matches = selectors.flatMap((selector) => rules.get(selector) ?? []);
-    if (matches.length === 0) return inline(element);
-    return new Map([...matches, inline(element)].flatMap((declarations) => [...declarations]));
+    const text = element.getAttribute('data-style') ?? element.getAttribute('style') ?? '';
+    const matches = rules.size === 0 ? [] : selectorsOf(element).filter((selector) => rules.has(selector));
+    const key = [...matches, text].join(' ');
+    const cached = cache.get(key);
+    if (cached) return cached;
+    const all: Rule = new Map();
+    for (const selector of matches)
+      for (const [property, declared] of rules.get(selector)!) declare(all, property, declared);
+    addDeclarations(all, withoutComments(text), RANK.inline);
+    const declarations = new Map(Array.from(all, ([property, { value }]) => [property, value]));
+    cache.set(key, declarations);
+    return declarations;
   };
 }
 
@@ -275,9 +293,13 @@ export function marksOf(
   return MARKS.filter((mark) => marks.has(mark));
 }
 
-export function transformText(text: string, transform: string): string {
+/** `line`: the text before. */
+export function transformText(text: string, transform: string, line?: { endsInWord: boolean }): string {
   if (transform === 'uppercase') return text.toUpperCase();
   if (transform === 'lowercase') return text.toLowerCase();
-  if (transform === 'capitalize') return text.replace(/(?<![\p{L}\p{N}'’])\p{L}/gu, (letter) => letter.toUpperCase());
+  if (transform === 'capitalize')
+    return text.replace(/(?<![\p{L}\p{N}'’])\p{L}/gu, (letter, at: number) =>
+      at === 0 && line?.endsInWord ? letter : letter.toUpperCase(),
+    );
   return text;
 }

@@ -312,9 +312,9 @@ describe('visible text', () => {
   test.each([
     ['a span that is a block', 'a<span style="display:block">b</span>c', p('a', 'b', 'c')],
     [
-      'the paragraph break of Slack',
-      'a<span data-stringify-type="paragraph-break" style="display: block;"></span>b',
-      p('a', 'b'),
+      'the paragraph break of Slack, of which Firefox copies no style',
+      'a<span data-stringify-type="paragraph-break" style="display: block;"></span>b<span data-stringify-type="paragraph-break"></span>c',
+      p('a', 'b', 'c'),
     ],
     ['a block that is inline', '<div style="display:inline">a</div> <div style="display: inline">b</div>', p('a b')],
     ['items of a flex box', '<div style="display:flex"><span>a</span><span>b</span></div>', p('a', 'b')],
@@ -338,7 +338,23 @@ describe('visible text', () => {
       '<style>.h{display:none} span.b{font-weight:bold}</style><p>a<i class="h">x</i><span class="b">b</span></p>',
       p('a<strong>b</strong>'),
     ],
+    [
+      'rules by their importance, their selector and their order',
+      '<style>.a{display:none}.b{display:inline}#c{display:none}P.d{display:none!important}</style><p>1<i class="b a">2</i><i class="b" id="c">3</i></p><p class=d style="display:block">4',
+      p('1<em>2</em>'),
+    ],
+    [
+      'declarations that a browser knows, beside comments',
+      '<p>1<i style="display:none;display:-x-box">2</i><i style="/* x */display:none">3</i><i style="display:none!important;display:inline">4</i><i style="display:initial">5</i></p>',
+      p('1<em>5</em>'),
+    ],
+    ['a part that no program shows', '<p>a <object>b</object></p>', p('a b')],
     ['capital letters', '<p style="text-transform: uppercase">ab</p>', p('AB')],
+    [
+      'words with a capital',
+      '<p style="text-transform: capitalize">to<b>day</b> i<b> am</b></p>',
+      p('To<strong>day</strong> I<strong> Am</strong>'),
+    ],
     [
       'a drawing',
       '<svg><title>x</title><text>a</text><text>b</text><text><tspan x="1">c</tspan><tspan x="1" dy="1.2em">d</tspan><tspan>e</tspan></text></svg>',

@@ -155,7 +155,7 @@ class Converter {
 
   private addText(text: string, context: Context): void {
     if (context.isInvisible) return;
-    const shown = transformText(text, context.transform);
+    const shown = transformText(text, context.transform, this.line);
     this.line.add(context.script ? toScript(shown, context.script) : shown, context.whiteSpace, context.marks);
   }
 

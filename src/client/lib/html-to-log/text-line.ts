@@ -102,6 +102,11 @@ export class TextLine {
     this.pendingSpace = space;
   }
 
+  get endsInWord(): boolean {
+    const last = this.pieces.at(-1)?.text.slice(-2) ?? '';
+    return this.pendingSpace === null && !this.atLineStart && /[\p{L}\p{N}]$/u.test(last);
+  }
+
   get isBlank(): boolean {
     return this.pieces.every((piece) => piece === null || BLANK.test(piece.text));
   }
