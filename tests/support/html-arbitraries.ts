@@ -34,9 +34,17 @@ const sequence = (part: fc.Arbitrary<string>, maxLength: number): fc.Arbitrary<s
     .tuple(fc.array(part, { minLength: 1, maxLength }), fc.array(space, { minLength: maxLength, maxLength }))
     .map(([parts, spaces]) => join(parts, spaces));
 
-const HIDDEN = ['style="display:none"', 'style="display: none; font-size: 1px"', 'hidden'];
+const HIDDEN = [
+  'style="display:none"',
+  'style="display: none; font-size: 1px"',
+  'style="display:none!important;display:block"',
+  'style="/* x */display:none;display:-x-box"',
+  'hidden',
+];
 const INLINE_STYLES = [
   '',
+  'display:initial',
+  'display:block;display:-x-box',
   'font-weight:700',
   'font-style: italic',
   'text-decoration:underline line-through',
@@ -68,8 +76,32 @@ const BLOCK_STYLES = [
   ],
 ];
 
-const styled = (tag: string, style: string, content: string): string =>
-  style === '' ? `<${tag}>${content}</${tag}>` : `<${tag} style="${style}">${content}</${tag}>`;
+const styled = (tag: string, style: string, content: string, more = ''): string =>
+  style === '' ? `<${tag}${more}>${content}</${tag}>` : `<${tag} style="${style}"${more}>${content}</${tag}>`;
+
+/** Rules whose order, selectors and importance compete for the elements with these classes. */
+const CLASSES = ['', '', '', ' class="a"', ' class="b"', ' class="b a"', ' class="a c" id="d"'];
+const styleSheet = fc
+  .array(
+    fc
+      .tuple(
+        fc.constantFrom('.a', '.b', 'span.a', 'SPAN.b', '.c, .b', '#d', 'span', '@media print', 'td.a', 'li'),
+        fc.constantFrom(
+          'display:none',
+          'display:none !important',
+          'display:inline',
+          'display:block',
+          'white-space:pre',
+          'white-space:normal!important',
+          'text-transform:uppercase',
+        ),
+      )
+      .map(([selector, body]) =>
+        selector.startsWith('@') ? `${selector} { .a { ${body} } }` : `${selector} { ${body}; color: red }`,
+      ),
+    { minLength: 1, maxLength: 4 },
+  )
+  .map((rules) => `<style>${rules.join('\n')}</style>`);
 
 /** The picture's text is what the page shows: see `showEmoji`. */
 const emoji = fc
@@ -115,14 +147,14 @@ const { inline, flow } = fc.letrec<{
       {
         weight: 4,
         arbitrary: fc
-          .tuple(fc.constantFrom(...INLINE_STYLES), inlines)
-          .map(([style, content]) => styled('span', style, content)),
+          .tuple(fc.constantFrom(...INLINE_STYLES), inlines, fc.constantFrom(...CLASSES))
+          .map(([style, content, classes]) => styled('span', style, content, classes)),
       },
       fc
         .tuple(fc.constantFrom('span', 'b', 'div'), fc.constantFrom(...HIDDEN), word)
         .map(([tag, hidden, content]) => `<${tag} ${hidden}>${content}</${tag}>`),
       fc
-        .tuple(fc.constantFrom('button', 'cite', 'q-x', 'abbr'), inlines)
+        .tuple(fc.constantFrom('button', 'cite', 'q-x', 'abbr', 'slot', 'bdi', 'ins', 'time'), inlines)
         .map(([tag, content]) => styled(tag, '', content)),
       fc
         .tuple(fc.constantFrom('script', 'style', 'template', 'noscript', 'title'), fc.constant('x'))
@@ -169,7 +201,13 @@ const { inline, flow } = fc.letrec<{
       {
         weight: 2,
         arbitrary: fc
-          .tuple(fc.constantFrom('blockquote', 'section', 'article', 'dd', 'center', 'figure', 'main'), flows)
+          .tuple(
+            fc.constantFrom(
+              ...['blockquote', 'section', 'article', 'dd', 'center', 'figure', 'main', 'dl', 'form', 'fieldset'],
+              ...['details open', 'summary', 'dialog open', 'nav', 'search', 'hgroup', 'menu'],
+            ),
+            flows,
+          )
           .map(([tag, content]) => styled(tag, '', content)),
       },
       {
@@ -207,7 +245,10 @@ const { inline, flow } = fc.letrec<{
 /** A fragment, or a document around one, as programs put it on the clipboard. */
 export const clipboardHtml: fc.Arbitrary<string> = fc
   .tuple(
-    fc.constantFrom('', "<meta charset='utf-8'>", '<html>\n<body>\n<!--StartFragment-->'),
+    fc.oneof(
+      { weight: 3, arbitrary: fc.constantFrom('', "<meta charset='utf-8'>", '<html>\n<body>\n<!--StartFragment-->') },
+      styleSheet,
+    ),
     fc.oneof(sequence(inline, 4), sequence(flow, 4)),
   )
   .map(

@@ -17,7 +17,8 @@ const readShown = (page: Page, sources: string[]): Promise<string[]> =>
   page.evaluate(
     (all) =>
       all.map((source) => {
-        document.body.innerHTML = new DOMParser().parseFromString(source, 'text/html').body.innerHTML;
+        const parsed = new DOMParser().parseFromString(source, 'text/html');
+        document.documentElement.innerHTML = parsed.documentElement.innerHTML;
         for (const picture of document.querySelectorAll('img[data-shown]'))
           picture.replaceWith(picture.getAttribute('alt')!);
         return document.body.innerText;
@@ -25,17 +26,40 @@ const readShown = (page: Page, sources: string[]): Promise<string[]> =>
     sources,
   );
 
+type Editor = {
+  commands: { setContent: (html: string) => void };
+  extensionManager: { baseExtensions: unknown[] };
+  options: Record<string, unknown>;
+  view: { dom: HTMLElement };
+};
+
+/**
+ * Replaces the journal by an editor of the same extensions and style without a day: of an edit in the journal, saving and
+ * the layout of the page take the most time.
+ */
+const openBareEditor = (page: Page): Promise<void> =>
+  editor(page).evaluate((element) => {
+    const { editor: opened } = element as unknown as { editor: Editor };
+    const { editorProps } = opened.options;
+    const extensions = opened.extensionManager.baseExtensions;
+    const place = document.createElement('div');
+    document.body.replaceChildren(place);
+    const Bare = opened.constructor as new (options: object) => Editor;
+    const options = { element: place, extensions, editorProps, injectCSS: false, enableCoreExtensions: false };
+    Object.assign(window, { bareEditor: new Bare(options) });
+  });
+
 /** The text of the editor after a paste of each source into an empty paragraph. */
 const readPasted = (page: Page, sources: string[]): Promise<string[]> =>
-  editor(page).evaluate((element, all) => {
-    type WithEditor = { editor: { commands: { setContent: (html: string) => void } } };
-    const { editor: opened } = element as unknown as WithEditor;
+  page.evaluate((all) => {
+    const { bareEditor } = window as unknown as { bareEditor: Editor };
+    const { dom } = bareEditor.view;
     return all.map((source) => {
-      opened.commands.setContent('<p></p>');
+      bareEditor.commands.setContent('<p></p>');
       const clipboardData = new DataTransfer();
       clipboardData.setData('text/html', source);
-      element.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
-      return (element as HTMLElement).innerText;
+      dom.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+      return dom.innerText;
     });
   }, sources);
 
@@ -53,10 +77,13 @@ const withCellBreaks = (text: string): string =>
   text.replace(/(?:^| · |(?<=·)\s)–(?= · |$)/gm, ' ').replace(/ · |(?<=\s)·(?=\s)/g, '\n');
 
 test('shows every visible letter and break of pasted HTML', async ({ page, signUp }) => {
-  test.setTimeout(CASES * 100 + 60_000);
+  test.setTimeout(CASES * 20 + 60_000);
   await signUp(page);
   const source = await page.context().newPage();
   await source.setContent('<!doctype html>');
+  await openBareEditor(page);
+  // The chunk that converts what is pasted may still load.
+  await expect.poll(() => readPasted(page, ['<p>a</p>'])).toEqual(['a']);
   const failures: object[] = [];
   for (let done = 0; done < CASES && failures.length === 0; done += PER_BATCH) {
     const sources = fc.sample(clipboardHtml, { seed: SEED + done, numRuns: Math.min(PER_BATCH, CASES - done) });
