@@ -12,6 +12,8 @@ export type Answer = {
 /** A month of full days has 8 MB. Threat: a malicious server fills the memory. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 const TIMEOUT_MS = 30_000;
+/** A text without an answer is kept and sent later, and a commit waits for its hook. */
+const APPEND_TIMEOUT_MS = 10_000;
 
 /** No answer of the server: the network, a proxy or another program is in between. */
 export class NoAnswerError extends CommandError {
@@ -36,6 +38,7 @@ export async function post(
 ): Promise<Answer> {
   let response: Response;
   let text: string;
+  const timeoutMs = key === undefined ? TIMEOUT_MS : APPEND_TIMEOUT_MS;
   try {
     response = await machine.fetch(`${server}${path}`, {
       method: 'POST',
@@ -47,12 +50,12 @@ export async function post(
         ...(key !== undefined && { 'idempotency-key': key }),
       },
       body: JSON.stringify(body),
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: AbortSignal.timeout(timeoutMs),
     });
     text = await readLimited(response);
   } catch (error) {
     if (error instanceof NoAnswerError) throw error;
-    throw new NoAnswerError(`${server} does not answer (${reasonOf(error)}).`);
+    throw new NoAnswerError(`${server} does not answer (${reasonOf(error, timeoutMs)}).`);
   }
   if (response.status >= 300 && response.status < 400)
     throw new NoAnswerError(
@@ -64,9 +67,9 @@ export async function post(
   return { status: response.status, body: parsed };
 }
 
-function reasonOf(error: unknown): string {
+function reasonOf(error: unknown, timeoutMs: number): string {
   if (!(error instanceof Error)) return 'no connection';
-  if (error.name === 'TimeoutError') return `no answer in ${TIMEOUT_MS / 1_000} seconds`;
+  if (error.name === 'TimeoutError') return `no answer in ${timeoutMs / 1_000} seconds`;
   const { cause } = error as { cause?: { code?: unknown; message?: unknown } };
   return textOf(cause?.code) || textOf(cause?.message) || error.message;
 }
@@ -109,15 +112,17 @@ export const messageOf = ({ status, body }: Answer): string =>
   `The server has refused (${status}).`;
 
 /** The error of a refused request, for commands that cannot go on. */
-export function refusalOf(answer: Answer, { server }: { server: string }): CommandError {
+export function refusalOf(
+  answer: Answer,
+  { server, isFromEnvironment }: Omit<Connection, 'token' | 'account'>,
+): CommandError {
   const code = textOf(answer.body['code']);
-  if (code === 'TOKEN_INVALID')
-    return new CommandError(EXIT.permission, `The token for ${server} has ended. Run "hustle login ${server}".`);
+  const next = isFromEnvironment
+    ? 'Make a new one in Settings, and set HUSTLE_TOKEN to it.'
+    : `Run "hustle login ${server}".`;
+  if (code === 'TOKEN_INVALID') return new CommandError(EXIT.permission, `The token for ${server} has ended. ${next}`);
   if (code === 'TOKEN_SCOPE')
-    return new CommandError(
-      EXIT.permission,
-      `The token for ${server} does not allow this. Run "hustle login ${server}".`,
-    );
+    return new CommandError(EXIT.permission, `The token for ${server} does not allow this. ${next}`);
   if (answer.status === 429 || answer.status >= 500) return new CommandError(EXIT.later, messageOf(answer));
   return new CommandError(EXIT.data, messageOf(answer));
 }

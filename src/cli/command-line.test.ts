@@ -350,6 +350,15 @@ describe('the token', () => {
     expect(exitCode).toBe(78);
   });
 
+  test.each(['TOKEN_INVALID', 'TOKEN_SCOPE'])('says where the next one comes from after %s', async (code) => {
+    const server = await startServer();
+    server.answer = () => [code === 'TOKEN_INVALID' ? 401 : 403, { success: false, code }];
+    expect((await connected(server.url).run('today')).stderr).toContain('set HUSTLE_TOKEN to it.');
+    const machine = createMachine();
+    storeConnection(machine, server.url);
+    expect((await machine.run('today')).stderr).toContain(`Run "hustle login ${server.url}".`);
+  });
+
   test('is never printed, also if it is damaged', async () => {
     const machine = createMachine({ env: { HUSTLE_SERVER: 'https://journal.example', HUSTLE_TOKEN: `${TOKEN}x` } });
     const { exitCode, stdout, stderr } = await machine.run('x');

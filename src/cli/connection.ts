@@ -22,6 +22,8 @@ export type Connection = {
   readonly token: string;
   /** Tells accounts apart: what was written for one must not reach another. */
   readonly account: string;
+  /** The token is that of HUSTLE_TOKEN, which a login does not replace. */
+  readonly isFromEnvironment: boolean;
 };
 
 /** Of the file. */
@@ -86,17 +88,18 @@ export function findConnection(machine: Place, options: Options): Connection | n
     const known = server ?? readStored(machine)?.server;
     if (known === undefined)
       throw new CommandError(EXIT.config, 'HUSTLE_TOKEN is set, and HUSTLE_SERVER is not. Set both.');
-    return withAccount({ server: known, token });
+    return withAccount({ server: known, token }, true);
   }
   const stored = readStored(machine);
   // Threat: an address that somebody else has chosen gets the token of the stored server.
   if (stored === null || (server !== null && server !== stored.server)) return null;
-  return withAccount(stored);
+  return withAccount(stored, false);
 }
 
-const withAccount = ({ server, token }: { server: string; token: string }): Connection => ({
+const withAccount = ({ server, token }: Pick<Stored, 'server' | 'token'>, isFromEnvironment: boolean): Connection => ({
   server,
   token,
+  isFromEnvironment,
   account: token.slice(TOKEN_PREFIX.length, TOKEN_PREFIX.length + ACCOUNT_LENGTH),
 });
 

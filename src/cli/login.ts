@@ -17,7 +17,7 @@ type Options = { opensBrowser: boolean; scope: 'append' | 'append read' };
 export async function login(machine: Machine, server: string, { opensBrowser, scope }: Options): Promise<void> {
   const name = `hustle on ${machine.hostName}`.slice(0, NAME_MAX_LENGTH);
   const asked = await post(machine, server, '/auth/v1/device/authorize', { body: { client_id: name, scope } });
-  if (asked.status !== 200) throw refusalOf(asked, { server });
+  if (asked.status !== 200) throw refusalOf(asked, { server, isFromEnvironment: false });
   const { page, code, deviceCode, interval, deadline } = readAuthorization(machine, server, asked);
   note(machine, `Open ${page}\nand allow the connection there if it shows this code: ${code}`);
   if (opensBrowser) openBrowser(machine, page);
