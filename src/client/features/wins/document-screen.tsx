@@ -1,6 +1,6 @@
 /** One wins document: its title and lines, the lines to pick, and the ways to hand it in. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore, type ReactNode } from 'react';
+import { memo, useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore, type ReactNode } from 'react';
 import { earlierOf, isDay, type Day } from '#domain/day/day.ts';
 import {
   candidateKey,
@@ -11,7 +11,6 @@ import {
 } from '#domain/documents/win-candidates.ts';
 import {
   authorOf,
-  LINE_MAX_LENGTH,
   lineDate,
   periodLabel,
   sectionsOf,
@@ -36,7 +35,7 @@ import { LoadError, Quiet, Stack } from '#client/ui/stack.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import { createDocumentSaver, type DocumentSaver, type SaveState } from './document-saver.ts';
 import { documentBackend, documentsKey, draftStore, takeDraft } from './documents.ts';
-import { changeText, insertByDate, insertHeading, putBack, removeLine, GrowingText, LineList } from './line-list.tsx';
+import { insertByDate, insertHeading, putBack, removeLine, GrowingText, LineList } from './line-list.tsx';
 import { HandIn } from './hand-in.tsx';
 import { readCandidates, PickLines } from './pick-lines.tsx';
 import { Summary } from '#client/ui/page/folded-section.tsx';
@@ -234,7 +233,6 @@ function DocumentEditor({ id, saver, hasNavigated }: DocumentEditorProps) {
             <LineList
               document={document}
               canEdit={canEdit}
-              onText={(line, text) => changeLines((lines) => changeText(lines, line, text.slice(0, LINE_MAX_LENGTH)))}
               onLines={changeLines}
               onRemove={remove}
               onFocusLine={setFocused}
@@ -357,10 +355,7 @@ function Paper({ document }: { document: WinsDocument }) {
           )}
           <ul className={paper.wins}>
             {wins.map((win) => (
-              <li key={win.id}>
-                <span dir="auto">{win.text}</span>
-                <time dateTime={win.date}>{lineDate(win.date, document)}</time>
-              </li>
+              <PaperLine key={win.id} {...win} day={lineDate(win.date, document)} />
             ))}
           </ul>
         </section>
@@ -368,3 +363,11 @@ function Paper({ document }: { document: WinsDocument }) {
     </article>
   );
 }
+
+/** Memoised: a key in one of hundreds of lines renders that line alone. */
+const PaperLine = memo(({ text, date, day }: Pick<WinLine, 'text' | 'date'> & { day: string }) => (
+  <li>
+    <span dir="auto">{text}</span>
+    <time dateTime={date}>{day}</time>
+  </li>
+));

@@ -2,7 +2,7 @@
  * The lines of a document, with their own wording and order. They move by dragging, with Alt and the arrow keys as the items
  * of a log do, and on a touch screen with buttons.
  */
-import { useRef, useState, type KeyboardEvent, type FocusEvent } from 'react';
+import { memo, useRef, useState, type KeyboardEvent, type FocusEvent } from 'react';
 import ArrowDown from 'lucide-react/icons/arrow-down';
 import ArrowUp from 'lucide-react/icons/arrow-up';
 import GripVertical from 'lucide-react/icons/grip-vertical';
@@ -26,7 +26,6 @@ type Lines = readonly DocumentLine[];
 type LineListProps = {
   document: WinsDocument;
   canEdit: boolean;
-  onText: (id: string, text: string) => void;
   onLines: (change: (lines: Lines) => Lines) => void;
   onRemove: (line: DocumentLine) => void;
   onFocusLine: (id: string) => void;
@@ -37,46 +36,10 @@ type LineListProps = {
 /** Where a dragged line would go: before the line with this index. */
 type Drag = { id: string; to: number };
 
-export function LineList({ document, canEdit, onText, onLines, onRemove, onFocusLine, announce }: LineListProps) {
+export function LineList({ document, canEdit, onLines, ...handlers }: LineListProps) {
   const { lines } = document;
   const list = useRef<HTMLUListElement>(null);
   const [drag, setDrag] = useState<Drag | null>(null);
-
-  const nudge = (line: DocumentLine, by: -1 | 1): void => {
-    const index = lines.findIndex(({ id }) => id === line.id) + by;
-    if (index < 0 || index >= lines.length) return;
-    onLines((before) => nudgeLine(before, line.id, by));
-    announce(`Line ${index + 1} of ${lines.length}.`);
-  };
-  /** Keeps the line under the finger, so that the next tap moves the same one. */
-  const nudgeByTap = (line: DocumentLine, by: -1 | 1): void => {
-    const topOf = (): number => window.document.getElementById(`line-${line.id}`)?.getBoundingClientRect().top ?? 0;
-    const top = topOf();
-    nudge(line, by);
-    requestAnimationFrame(() => scrollBy(0, topOf() - top));
-  };
-  const onKeyDown = (event: KeyboardEvent, line: DocumentLine): void => {
-    const isUp = event.key === 'ArrowUp';
-    if (canEdit && (isUp || event.key === 'ArrowDown') && event.altKey && event.ctrlKey === isApple) {
-      event.preventDefault();
-      // React moves the element, and a moved element loses the focus in some browsers.
-      const { currentTarget } = event as KeyboardEvent<HTMLElement>;
-      nudge(line, isUp ? -1 : 1);
-      requestAnimationFrame(() => currentTarget.focus());
-    }
-    // A line is one paragraph: Enter goes to the next one.
-    if (event.key === 'Enter' && event.currentTarget instanceof HTMLTextAreaElement) {
-      event.preventDefault();
-      const next = lines[lines.findIndex(({ id }) => id === line.id) + 1];
-      if (next) window.document.getElementById(`line-${next.id}`)?.focus();
-    }
-  };
-  const keepFocusNear = (line: DocumentLine): void => {
-    const index = lines.findIndex(({ id }) => id === line.id);
-    const neighbour = lines[index + 1] ?? lines[index - 1];
-    onRemove(line);
-    if (neighbour) requestAnimationFrame(() => window.document.getElementById(`line-${neighbour.id}`)?.focus());
-  };
   /** The index that a dragged line would get at this height. */
   const indexAt = (y: number): number => {
     const rows = [...(list.current?.children ?? [])].map((row) => row.getBoundingClientRect());
@@ -105,83 +68,145 @@ export function LineList({ document, canEdit, onText, onLines, onRemove, onFocus
       }}
     >
       {lines.map((line, index) => (
-        <li
+        <Line
           key={line.id}
-          className={styles.line}
-          data-kind={line.kind}
-          data-dragged={drag?.id === line.id || undefined}
-          data-before={drag?.to === index || undefined}
-          data-after={(drag?.to === lines.length && index === lines.length - 1) || undefined}
-        >
-          {canEdit && (
-            <span
-              className={styles.grip}
-              draggable
-              title={`Drag to move (${[...ALT_KEYS, '↑'].join('+')})`}
-              onDragStart={(event) => {
-                event.dataTransfer.effectAllowed = 'move';
-                event.dataTransfer.setData('text/plain', line.text);
-                setDrag({ id: line.id, to: index });
-              }}
-              onDragEnd={() => setDrag(null)}
-            >
-              <GripVertical aria-hidden />
-            </span>
-          )}
-          <GrowingText
-            id={`line-${line.id}`}
-            className={line.kind === 'heading' ? styles.headingText : styles.winText}
-            label={line.kind === 'heading' ? 'Heading' : `Win of ${dateLabel(line.date)}`}
-            value={line.text}
-            placeholder={line.kind === 'heading' ? 'Heading' : ''}
-            maxLength={LINE_MAX_LENGTH}
-            readOnly={!canEdit}
-            onChange={(text) => onText(line.id, text)}
-            onKeyDown={(event) => onKeyDown(event, line)}
-            onFocus={() => onFocusLine(line.id)}
-          />
-          {line.kind === 'win' && (
-            <Link className={styles.day} to={dayPath(line.date)}>
-              <span className="unseen">Log of </span>
-              {lineDate(line.date, document)}
-            </Link>
-          )}
-          {canEdit && (
-            <span className={styles.tools}>
-              <IconButton
-                className={styles.nudge}
-                label="Move up"
-                disabled={index === 0}
-                onClick={() => nudgeByTap(line, -1)}
-              >
-                <ArrowUp aria-hidden />
-              </IconButton>
-              <IconButton
-                className={styles.nudge}
-                label="Move down"
-                disabled={index === lines.length - 1}
-                onClick={() => nudgeByTap(line, 1)}
-              >
-                <ArrowDown aria-hidden />
-              </IconButton>
-              <IconButton
-                label={line.kind === 'heading' ? 'Remove this heading' : 'Remove this line'}
-                onClick={() => keepFocusNear(line)}
-              >
-                <X aria-hidden />
-              </IconButton>
-            </span>
-          )}
-        </li>
+          {...handlers}
+          line={line}
+          day={line.kind === 'win' ? lineDate(line.date, document) : ''}
+          canEdit={canEdit}
+          isFirst={index === 0}
+          isLast={index === lines.length - 1}
+          isDragged={drag?.id === line.id}
+          drop={drag?.to === index ? 'before' : drag?.to === index + 1 && index === lines.length - 1 ? 'after' : null}
+          onLines={onLines}
+          onDrag={setDrag}
+        />
       ))}
     </ul>
   );
 }
 
+type LineProps = Omit<LineListProps, 'document'> & {
+  line: DocumentLine;
+  day: string;
+  isFirst: boolean;
+  isLast: boolean;
+  isDragged: boolean;
+  /** On which side of this line the dragged one would go. */
+  drop: 'before' | 'after' | null;
+  onDrag: (drag: Drag | null) => void;
+};
+
+/** Memoised: a key in one of hundreds of lines renders that line alone. So the handlers must stay the same. */
+const Line = memo(function Line(props: LineProps) {
+  const { line, day, canEdit, isFirst, isLast, isDragged, drop } = props;
+  const { onLines, onRemove, onFocusLine, onDrag, announce } = props;
+  const { id } = line;
+  const neighbour = (by: -1 | 1): HTMLElement | null => {
+    const row = window.document.getElementById(`line-${id}`)!.closest('li')!;
+    return (by === 1 ? row.nextElementSibling : row.previousElementSibling)?.querySelector('textarea') ?? null;
+  };
+
+  const nudge = (by: -1 | 1): void => {
+    if (by === 1 ? isLast : isFirst) return;
+    onLines((before) => {
+      announce(`Line ${indexOf(before, id) + by + 1} of ${before.length}.`);
+      return nudgeLine(before, id, by);
+    });
+  };
+  /** Keeps the line under the finger, so that the next tap moves the same one. */
+  const nudgeByTap = (by: -1 | 1): void => {
+    const topOf = (): number => window.document.getElementById(`line-${id}`)?.getBoundingClientRect().top ?? 0;
+    const top = topOf();
+    nudge(by);
+    requestAnimationFrame(() => scrollBy(0, topOf() - top));
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const isUp = event.key === 'ArrowUp';
+    if (canEdit && (isUp || event.key === 'ArrowDown') && event.altKey && event.ctrlKey === isApple) {
+      event.preventDefault();
+      // React moves the element, and a moved element loses the focus in some browsers.
+      const { currentTarget } = event as KeyboardEvent<HTMLElement>;
+      nudge(isUp ? -1 : 1);
+      requestAnimationFrame(() => currentTarget.focus());
+    }
+    // A line is one paragraph: Enter goes to the next one.
+    if (event.key === 'Enter' && event.currentTarget instanceof HTMLTextAreaElement) {
+      event.preventDefault();
+      neighbour(1)?.focus();
+    }
+  };
+  const removeAndFocusNear = (): void => {
+    const next = neighbour(1) ?? neighbour(-1);
+    onRemove(line);
+    if (next) requestAnimationFrame(() => next.focus());
+  };
+
+  return (
+    <li
+      className={styles.line}
+      data-kind={line.kind}
+      data-dragged={isDragged || undefined}
+      data-before={drop === 'before' || undefined}
+      data-after={drop === 'after' || undefined}
+    >
+      {canEdit && (
+        <span
+          className={styles.grip}
+          draggable
+          title={`Drag to move (${[...ALT_KEYS, '↑'].join('+')})`}
+          onDragStart={(event) => {
+            event.dataTransfer.effectAllowed = 'move';
+            event.dataTransfer.setData('text/plain', line.text);
+            onDrag({ id, to: -1 });
+          }}
+          onDragEnd={() => onDrag(null)}
+        >
+          <GripVertical aria-hidden />
+        </span>
+      )}
+      <GrowingText
+        id={`line-${id}`}
+        className={line.kind === 'heading' ? styles.headingText : styles.winText}
+        label={line.kind === 'heading' ? 'Heading' : `Win of ${dateLabel(line.date)}`}
+        value={line.text}
+        placeholder={line.kind === 'heading' ? 'Heading' : ''}
+        maxLength={LINE_MAX_LENGTH}
+        readOnly={!canEdit}
+        onChange={(text) => onLines((before) => changeText(before, id, text.slice(0, LINE_MAX_LENGTH)))}
+        onKeyDown={onKeyDown}
+        onFocus={() => onFocusLine(id)}
+      />
+      {line.kind === 'win' && (
+        <Link className={styles.day} to={dayPath(line.date)}>
+          <span className="unseen">Log of </span>
+          {day}
+        </Link>
+      )}
+      {canEdit && (
+        <span className={styles.tools}>
+          <IconButton className={styles.nudge} label="Move up" disabled={isFirst} onClick={() => nudgeByTap(-1)}>
+            <ArrowUp aria-hidden />
+          </IconButton>
+          <IconButton className={styles.nudge} label="Move down" disabled={isLast} onClick={() => nudgeByTap(1)}>
+            <ArrowDown aria-hidden />
+          </IconButton>
+          <IconButton
+            label={line.kind === 'heading' ? 'Remove this heading' : 'Remove this line'}
+            onClick={removeAndFocusNear}
+          >
+            <X aria-hidden />
+          </IconButton>
+        </span>
+      )}
+    </li>
+  );
+});
+
 /** Changes of a document's lines. Each returns new lines and leaves the given ones alone. */
 const indexOf = (lines: Lines, id: string): number => lines.findIndex((line) => line.id === id);
 
-export const changeText = (lines: Lines, id: string, text: string): Lines =>
+const changeText = (lines: Lines, id: string, text: string): Lines =>
   lines.map((line) => (line.id === id ? { ...line, text } : line));
 
 /** To the place before the line that is at `to` now; the number of lines is the end. */
