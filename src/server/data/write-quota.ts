@@ -5,11 +5,10 @@
  * megabyte, so only one save of many costs a statement.
  */
 import { LRUCache } from 'lru-cache';
-import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { STORAGE_FULL_CODE, STORED_MAX_BYTES } from '#domain/log/entry.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
-import { rateLimitStore } from '../http/rate-limit-store.ts';
+import { RateLimiterPostgres, RateLimiterRes, rateLimitStore } from '../http/rate-limit-store.ts';
 import type { Limiters } from '../load/limiters.ts';
 import { dataError } from './errors.ts';
 

@@ -7,7 +7,6 @@
  */
 import { Hono, type Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { parseCoachText, type CoachSpan } from '#domain/coach/coach-text.ts';
 import { shortDate, splitReview } from '#domain/coach/win-bullets.ts';
 import { dateRangeLabel } from '#domain/day/date-range.ts';
@@ -21,7 +20,7 @@ import { escapeHtml } from '../escape-html.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import { clientAddress, networkPrefix } from '../http/client-address.ts';
 import { PAGE_STYLE, styleSource } from '../http/page-document.ts';
-import { rateLimitStore } from '../http/rate-limit-store.ts';
+import { RateLimiterPostgres, RateLimiterRes, rateLimitStore } from '../http/rate-limit-store.ts';
 import { findShared, type SharedDocument, type SharedReview } from './link-store.ts';
 
 /** Views by one network address in a minute: an office that opens a link together, and far too few to search for tokens. */

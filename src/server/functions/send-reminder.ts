@@ -6,14 +6,13 @@
  * an hour.
  */
 import type { Context } from 'hono';
-import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { currentDay, type DayEnd } from '#domain/day/current-day.ts';
 import { MAX_PUSH_DEVICES, type SentReminder, type PushDevice } from '#domain/habit/push-message.ts';
 import { isTimeZone } from '#domain/habit/preferences.ts';
 import type { Database } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { SignedInCaller } from '../http/authenticate.ts';
-import { rateLimitStore } from '../http/rate-limit-store.ts';
+import { RateLimiterPostgres, RateLimiterRes, rateLimitStore } from '../http/rate-limit-store.ts';
 import { MailDeferred, MailRejected, type Mailer } from '../mail/mailer.ts';
 import { createMailToken, storeMailTokens } from '../habit/mail-tokens.ts';
 import type { Push } from '../push/push.ts';

@@ -1,6 +1,17 @@
 /** The counters of rate-limiter-flexible in `auth.rate_limits`: all processes of a database count together. */
-import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import { createRequire } from 'node:module';
+import type * as Limiters from 'rate-limiter-flexible';
 import type { AsService, Database } from '#server/database/database.ts';
+
+const requireModule = createRequire(import.meta.url);
+/** By its own path: the package's index loads the code of twenty other stores, 1 MB. */
+const load = <Name extends keyof typeof Limiters>(name: Name) =>
+  requireModule(`rate-limiter-flexible/lib/${name}.js`) as (typeof Limiters)[Name];
+export const RateLimiterMemory = load('RateLimiterMemory');
+export const RateLimiterPostgres = load('RateLimiterPostgres');
+export type RateLimiterPostgres = Limiters.RateLimiterPostgres;
+export const RateLimiterRes = load('RateLimiterRes');
+export type RateLimiterRes = Limiters.RateLimiterRes;
 
 /** The options of `RateLimiterPostgres` that say where it counts. */
 export const rateLimitStore = (database: Pick<Database, 'asService'>) => ({

@@ -11,7 +11,6 @@
  * answers to one user are bounded apart.
  */
 import { createHash } from 'node:crypto';
-import { RateLimiterMemory, RateLimiterPostgres, type RateLimiterRes } from 'rate-limiter-flexible';
 import { dayLabel } from '#domain/day/day.ts';
 import { APPEND_MAX_LENGTH, parseItems } from '#domain/log/append-items.ts';
 import { dayPath } from '#domain/routes.ts';
@@ -24,7 +23,13 @@ import type { Database } from '../database/database.ts';
 import { findMailToken } from '../habit/mail-tokens.ts';
 import { RECIPIENTS, type Recipient } from '../habit/reminder-schedule.ts';
 import { networkPrefix } from '../http/client-address.ts';
-import { isWithinLimit, rateLimitStore } from '../http/rate-limit-store.ts';
+import {
+  RateLimiterMemory,
+  RateLimiterPostgres,
+  type RateLimiterRes,
+  isWithinLimit,
+  rateLimitStore,
+} from '../http/rate-limit-store.ts';
 import { runLimited } from '../load/concurrency-limiter.ts';
 import type { Limiters } from '../load/limiters.ts';
 import { BusyError, createRequestContext, identifyUser } from '../load/request-context.ts';

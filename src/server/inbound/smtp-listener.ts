@@ -7,12 +7,11 @@
  */
 import { readFile } from 'node:fs/promises';
 import { callbackify } from 'node:util';
-import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { SMTPServer, SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
 import type { Config } from '../config/config.ts';
 import { redactRow } from '../database/database-error.ts';
 import { networkPrefix } from '../http/client-address.ts';
-import { isWithinLimit } from '../http/rate-limit-store.ts';
+import { RateLimiterMemory, isWithinLimit } from '../http/rate-limit-store.ts';
 import { createRequestContext, runInRequestContext } from '../load/request-context.ts';
 import type { Logger } from '../log.ts';
 import { MAX_MAIL_BYTES, type Inbound, type Outcome } from './inbound.ts';

@@ -7,10 +7,9 @@
  */
 import { createVerify, X509Certificate } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { Clock } from '../clock.ts';
 import { TOPIC_ARN } from '../config/provider-settings.ts';
-import { isWithinLimit } from '../http/rate-limit-store.ts';
+import { RateLimiterMemory, isWithinLimit } from '../http/rate-limit-store.ts';
 import { BusyError } from '../load/request-context.ts';
 import { parseJson, readResponseText } from '../parse-json.ts';
 

@@ -9,13 +9,12 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { MIMEType } from 'node:util';
 import { Hono, type Context } from 'hono';
-import { RateLimiterMemory, RateLimiterPostgres } from 'rate-limiter-flexible';
 import type { Config } from '../config/config.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import { clientAddress, networkPrefix } from '../http/client-address.ts';
 import { errorResponse } from '../http/error-response.ts';
 import { limitBody, readBytes } from '../http/limit-body.ts';
-import { isWithinLimit, rateLimitStore } from '../http/rate-limit-store.ts';
+import { RateLimiterMemory, RateLimiterPostgres, isWithinLimit, rateLimitStore } from '../http/rate-limit-store.ts';
 import { BusyError } from '../load/request-context.ts';
 import { hasMoreValues, parseJson } from '../parse-json.ts';
 import { domainOf, MAX_MAIL_BYTES, type Inbound, type InboundMail } from './inbound.ts';

@@ -9,7 +9,6 @@
  */
 import { Hono, type Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { RateLimiterPostgres } from 'rate-limiter-flexible';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { Database } from '../database/database.ts';
@@ -18,7 +17,7 @@ import { clientAddress, networkPrefix } from '../http/client-address.ts';
 import { errorResponse } from '../http/error-response.ts';
 import { limitBody, readBytes } from '../http/limit-body.ts';
 import type { Metrics } from '../http/metrics.ts';
-import { isWithinLimit, rateLimitStore } from '../http/rate-limit-store.ts';
+import { RateLimiterPostgres, isWithinLimit, rateLimitStore } from '../http/rate-limit-store.ts';
 import type { Limiters } from '../load/limiters.ts';
 import { createRequestContext } from '../load/request-context.ts';
 import type { Logger } from '../log.ts';

@@ -5,11 +5,10 @@
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Config } from '#server/config/config.ts';
 import type { Database } from '#server/database/database.ts';
 import { networkPrefix } from '#server/http/client-address.ts';
-import { rateLimitStore } from '#server/http/rate-limit-store.ts';
+import { RateLimiterPostgres, RateLimiterRes, rateLimitStore } from '#server/http/rate-limit-store.ts';
 import { AuthError, type AuthErrorName } from './errors.ts';
 
 const MINUTE = 60;

@@ -4,11 +4,10 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { RateLimiterRes } from 'rate-limiter-flexible';
 import { TOKEN_PREFIX, type TokenScope } from '#domain/account/access-token.ts';
 import type { Clock } from '#server/clock.ts';
 import type { Database, Identity } from '#server/database/database.ts';
-import { createMinuteLimit } from '#server/http/rate-limit-store.ts';
+import { RateLimiterRes, createMinuteLimit } from '#server/http/rate-limit-store.ts';
 import { identifyUser } from '#server/load/request-context.ts';
 
 const ID_BYTES = 16;
