@@ -21,8 +21,11 @@ import { callbackify } from 'node:util';
 /** Connections for requests of one process. */
 export const POOL_SIZE = 16;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Longer than the driver's default of ten seconds: closing a connection discards its prepared statements. */
-const IDLE_TIMEOUT_MS = 60_000;
+/**
+ * Longer than the driver's default of ten seconds: closing a connection discards its prepared statements. Shorter than
+ * the period of most jobs (a minute), so that the connections of their bursts, 8 to 12 MB each, do not stay.
+ */
+const IDLE_TIMEOUT_MS = 20_000;
 /**
  * After this time without traffic the system sends a probe each second. It gives the connection up after ten probes
  * without an answer; Node sets both.
@@ -71,6 +74,8 @@ export function createRequestPool({ finder, login, log, tickMs, closeLimitMs = C
     ...login,
     Client: primaryClient(finder),
     max: POOL_SIZE,
+    // The pool reuses the last returned connection, so a person who writes alone always finds it prepared.
+    min: 1,
     // For the statements that `share-connections.ts` sends while another one runs.
     pipeline: true,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
