@@ -13,7 +13,7 @@ const STAMP_FILE = join(ROOT, 'dist', '.vite', 'sources');
 
 /** Builds the pages if their sources have changed since the last build. Throws with Vite's output on failure. */
 export async function buildClient(): Promise<void> {
-  const stamp = await fingerprint(ROOT, SOURCES);
+  const stamp = fingerprint(ROOT, SOURCES);
   if ((await readFile(STAMP_FILE, 'utf8').catch(() => '')) === stamp) return;
   process.stdout.write('Building the pages…\n');
   await runVite();

@@ -1,27 +1,26 @@
 // Plain JavaScript for Node 18 and newer, because it runs before the dependencies are installed.
 import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
 /**
  * Hashes the names and contents of files and folders, excluding tests, to detect stale build output.
  * @param {string} root
  * @param {readonly string[]} sources paths below the root
- * @returns {Promise<string>}
+ * @returns {string}
  */
-export async function fingerprint(root, sources) {
-  const files = (await Promise.all(sources.map((source) => listFiles(join(root, source))))).flat();
-  const contents = await Promise.all(files.map((file) => readFile(file)));
+export function fingerprint(root, sources) {
   const hash = createHash('sha256');
-  for (const [index, file] of files.entries()) hash.update(`${relative(root, file)}\0`).update(contents[index]);
+  // Synchronous: reading a thousand small files through the thread pool takes twice as long.
+  for (const file of sources.flatMap((source) => listFiles(join(root, source))))
+    hash.update(`${relative(root, file)}\0`).update(readFileSync(file));
   return hash.digest('hex');
 }
 
 /** Returns the file itself, or all files in the folder except tests, in a fixed order. */
-async function listFiles(path) {
-  const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch(() => null);
-  if (!entries) return [path];
-  return entries
+function listFiles(path) {
+  if (!statSync(path).isDirectory()) return [path];
+  return readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !/\.test\.tsx?$/.test(entry.name))
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
     .sort();

@@ -15,7 +15,7 @@ const SOURCES = ['src/domain', 'src/server', 'scripts', 'package-lock.json'];
 export async function warmCompileCache(root, node, cache) {
   const stampFile = join(cache, 'sources');
   const version = node === process.execPath ? process.version : '';
-  const stamp = `${await fingerprint(root, SOURCES)} ${node} ${version}\n`;
+  const stamp = `${fingerprint(root, SOURCES)} ${node} ${version}\n`;
   try {
     if (readFileSync(stampFile, 'utf8') === stamp) return;
   } catch {

@@ -33,8 +33,10 @@ async function run(config: Config, log: Logger): Promise<void> {
   warnOfMissingSettings(config, log);
   // Imported only where needed: without the modules of a server, the supervisor takes half of a server's memory.
   if (config.workers > 1) return (await import('./workers/supervisor.ts')).superviseWorkers({ config, log });
-  const { startServer } = await import('./serve.ts');
-  const server = await startServer({ config, log });
+  const { openDatabase } = await import('./database/connect.ts');
+  // PostgreSQL starts while this process loads its modules.
+  const [database, { startServer }] = await Promise.all([openDatabase({ config, log }), import('./serve.ts')]);
+  const server = await startServer({ config, database, log });
   let stopping: Promise<void> | null = null;
   const stop = (): void => {
     stopping ??= server.stop().then(

@@ -16,7 +16,6 @@ import { createCoach } from './coach/coach.ts';
 import { resetConsentOnProviderChange } from './coach/coach-store.ts';
 import type { Config } from './config/config.ts';
 import { createWriteQuota } from './data/write-quota.ts';
-import { openDatabase, type DatabaseOptions } from './database/connect.ts';
 import type { Database } from './database/database.ts';
 import { createAdmission } from './http/admission.ts';
 import type { ReminderWriter } from './habit/send-reminders.ts';
@@ -199,23 +198,15 @@ export async function serve({ config, clock, log, ...options }: ServeDeps): Prom
   };
 }
 
-/** The dependencies of a serving process, which is the only one or one of several workers. */
-type Deps = {
-  config: Config;
-  log: Logger;
-  /** A worker joins the embedded database, which its supervisor has started. */
-  whenRunning?: DatabaseOptions['whenRunning'];
-  scrape?: ServeDeps['scrape'];
-};
-
 /** `stop` also closes the database. */
 export type StartedServer = Omit<RunningServer, 'port'>;
 
-/** Resolves once the server accepts requests. */
-export async function startServer({ config, log, whenRunning, scrape }: Deps): Promise<StartedServer> {
-  const database = await openDatabase({ config, log, ...(whenRunning && { whenRunning }) });
-  const deps = { config, database, clock: systemClock, log, ...(scrape && { scrape }) };
-  const serving = await serve(deps).catch(async (error: unknown) => {
+/** The only serving process, or one of several workers. Resolves once the server accepts requests. */
+export async function startServer(
+  deps: Pick<ServeDeps, 'config' | 'database' | 'log' | 'scrape'>,
+): Promise<StartedServer> {
+  const { database } = deps;
+  const serving = await serve({ ...deps, clock: systemClock }).catch(async (error: unknown) => {
     await database.close();
     throw error;
   });

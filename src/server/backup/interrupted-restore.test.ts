@@ -11,6 +11,7 @@ import { programEnvironment } from '../../../tests/support/product.ts';
 import { withOrdinaryOwner, createTestDatabase, type TestDatabase } from '../../../tests/support/test-database.ts';
 import { generateJwk } from '../auth/keys/stored-keys.ts';
 import { readConfig } from '../config/config.ts';
+import { openDatabase } from '../database/connect.ts';
 import { freePort } from '../database/embedded/endpoint.ts';
 import { createLog } from '../log.ts';
 import { startServer } from '../serve.ts';
@@ -110,7 +111,7 @@ test.concurrent.each([
     await expect(runBackup([`${file}.2`], deps(env))).rejects.toThrow('a restore was interrupted');
 
     const config = readConfig({ ...env, PORT: String(await freePort()), NODE_ENV: 'test' });
-    const server = await startServer({ config, log });
+    const server = await startServer({ config, database: await openDatabase({ config, log }), log });
     const jwks = await fetch(`${config.publicUrl}/auth/v1/.well-known/jwks.json`);
     const [{ x } = { x: '' }] = ((await jwks.json()) as { keys: { x: string }[] }).keys;
     expect(x).toBe((JSON.parse(keys[expected].key) as { x: string }).x);

@@ -2,6 +2,7 @@
 import cluster from 'node:cluster';
 import { flushCompileCache } from 'node:module';
 import { readConfig } from '#server/config/config.ts';
+import { openDatabase } from '#server/database/connect.ts';
 import { createLog } from '#server/log.ts';
 import { startServer, type StartedServer } from '#server/serve.ts';
 import type { ToSupervisor, ToWorker } from './supervisor.ts';
@@ -40,7 +41,9 @@ const config = readConfig();
 const log = createLog(config.logLevel).child({ worker: slot });
 
 try {
-  server = await startServer({ config, log, whenRunning: config.databaseUrl === null ? 'join' : 'refuse', scrape });
+  // The supervisor has started the embedded database.
+  const database = await openDatabase({ config, log, whenRunning: config.databaseUrl === null ? 'join' : 'refuse' });
+  server = await startServer({ config, database, log, scrape });
 } catch (error) {
   process.stderr.write(`Hustle Forge cannot start: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(1);
