@@ -124,8 +124,10 @@ function insertPreloads(selector: string): void {
 /** Shows today's log from the local copy, or from the server's answer, unless another screen comes first. */
 function openJournal(config: Settings): void {
   const today = localToday();
-  const prefetchJournal = (): Promise<Response>[] =>
-    prefetchReads(config, (data, id) => [readLog(data, id, today), readLoggedDates(data, id), readProfile(data, id)]);
+  const prefetchDay = (): Promise<Response>[] =>
+    prefetchReads(config, (data, id) => [readLog(data, id, today), readLoggedDates(data, id)]);
+  const prefetchProfile = () => prefetchReads(config, (data, id) => [readProfile(data, id)]);
+  const prefetchJournal = () => [...prefetchDay(), ...prefetchProfile()];
   const userId = readStoredSession(config.apiUrl, false)?.user.id;
   const isPaymentReturn = new URLSearchParams(location.search).has('payment');
   if (userId === undefined || link || isPaymentReturn) return void prefetchJournal();
@@ -133,9 +135,10 @@ function openJournal(config: Settings): void {
   const open = (log: EarlyLog | Promise<EarlyLog | null>) => openEarlyPage(EARLY_EDITORS.journal, userId, today, log);
   // The early page shows a copy of the text already, so the requests wait until its editor takes keys.
   if (copy) return void Promise.resolve(open({ stored: copy })).then(prefetchJournal);
-  const answers = prefetchJournal();
   // React starts from a worker's copy of the app's code before the answer. A draft has newer text than the answer.
-  if (!hasWorker() && !hasDraft(localStorage, userId, today)) void open(readAnswers(answers, today));
+  if (hasWorker() || hasDraft(localStorage, userId, today)) return void prefetchJournal();
+  // Only React needs the profile, and it waits for the early page.
+  void Promise.resolve(open(readAnswers(prefetchDay(), today))).then(prefetchProfile);
 }
 
 /** Null if the journal may open on another day. The app's own requests take the same responses. */

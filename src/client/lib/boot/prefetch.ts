@@ -25,13 +25,14 @@ const NO_CACHE = 'no-store';
 export function prefetch(urls: readonly string[], token: string, publishableKey: string): Promise<Response>[] {
   const authorization = `Bearer ${token}`;
   const headers = { accept: 'application/json', apikey: publishableKey, authorization };
+  const prefetched = (globalThis.hustleForgePrefetched ??= new Map());
   const responses = urls.map((url) => {
     const response = fetch(url, { headers, signal: AbortSignal.timeout(MAX_AGE_MS), cache: NO_CACHE });
     // Attach a handler now, or a failure becomes an unhandled rejection until a caller takes the response.
     response.catch(() => {});
+    prefetched.set(url, { authorization, response });
     return response;
   });
-  globalThis.hustleForgePrefetched = new Map(urls.map((url, at) => [url, { authorization, response: responses[at]! }]));
   setTimeout(clearPrefetched, MAX_AGE_MS);
   return responses;
 }
