@@ -1,6 +1,6 @@
 /**
- * Tests for import cycles that the lint rule `import/no-cycle` does not see: those with a dynamic import, and those
- * between folders.
+ * Tests for imports that the lint rules do not see: cycles with a dynamic import, circles of folders, and files that Node
+ * cannot load.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -87,4 +87,18 @@ test('a circle of folders is found', () => {
   const imports = { codes: ['http'], http: ['keys'], keys: ['codes'], saml: ['http'] };
   const graph = new Map(Object.entries(imports).map(([from, to]) => [from, new Set(to)]));
   expect(foldersInCircles(graph)).toEqual(['codes', 'http', 'keys']);
+});
+
+test('no script that Node runs imports a file with JSX', () => {
+  const scripts = readFileSync(join(ROOT, 'scripts', 'run.mjs'), 'utf8').matchAll(/'([\w/-]+\.ts)'/g);
+  const loaded = new Set([...scripts].map(([, script]) => script!));
+  expect(loaded.size).toBeGreaterThan(15);
+  const found: string[] = [];
+  for (const file of loaded) {
+    for (const path of importsOf(file, /^(?:import|export)(?! type\b)[^;]*? from '([.#][^']+)'/gm)) {
+      if (path.endsWith('.tsx')) found.push(`${file} imports ${path}`);
+      else loaded.add(path);
+    }
+  }
+  expect(found).toEqual([]);
 });

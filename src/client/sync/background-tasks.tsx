@@ -2,16 +2,18 @@
  * Runs the background tasks of every screen of a signed-in user. Loaded when the page is idle, so that it does not delay
  * the editor.
  */
+import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import type { Day } from '#domain/day/day.ts';
 import { storeProfile } from '#client/lib/plan/stored-profile.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
+import { useSupabase } from '#client/lib/api/supabase.ts';
 import { localToday } from '#client/lib/session/browser-preferences.ts';
 import { useSession, useUser } from '#client/lib/session/session.ts';
 import { useJournal } from './day-savers-provider.tsx';
 import { browserTimers } from './journal.ts';
 import { watchOtherTabs, removeLostDrafts } from './live/closed-tabs.ts';
-import { useLiveUpdates } from './live/live-sync.ts';
+import { createRemoteChanges, startLiveSync } from './live/live-sync.ts';
 import { pruneCopies } from './store/prune-copies.ts';
 import type { DaySavers } from './day-savers.ts';
 
@@ -46,6 +48,32 @@ export function BackgroundTasks({ onTextLost }: BackgroundTasksProps): null {
 
   useEffect(() => watchWaitingText(savers), [savers]);
   return null;
+}
+
+/** Shows changes that were made elsewhere while a signed-in user's screen is open. */
+function useLiveUpdates(): void {
+  const queries = useQueryClient();
+  const { copies, savers } = useJournal();
+  const { id: userId } = useUser();
+  const { expired } = useSession();
+  const { ask } = useSupabase();
+
+  useEffect(() => {
+    // After a new sign-in the effect runs again.
+    if (expired) return;
+    const changes = createRemoteChanges({ savers, copies, queries, timers: browserTimers });
+    const stop = startLiveSync({
+      userId,
+      ask,
+      timers: browserTimers,
+      applyChange: (change) => changes.apply(change),
+      catchUp: () => changes.catchUp(),
+    });
+    return () => {
+      stop();
+      changes.close();
+    };
+  }, [ask, copies, expired, queries, savers, userId]);
 }
 
 /** Stores where the last request was made: in a tab (`browser`) or the `installed` app. Stays after a sign-out. */

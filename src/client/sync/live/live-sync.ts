@@ -2,17 +2,13 @@
  * Drives the state machine of the stream: visibility, the lock that elects one tab of this browser, the channel to the
  * other tabs, and the connection.
  */
-import { useQueryClient, type QueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import type { QueryClient } from '@tanstack/react-query';
 import type { DayChange, LiveEvent } from '#domain/live-event.ts';
 import { isDay, type Day } from '#domain/day/day.ts';
 import { eventStreamOf, readEvents, type StreamEvent } from '#client/lib/api/event-stream.ts';
-import { fetchAsUser, useSupabase, type Supabase } from '#client/lib/api/supabase.ts';
-import { useSession, useUser } from '#client/lib/session/session.ts';
+import { fetchAsUser, type Supabase } from '#client/lib/api/supabase.ts';
 import type { Timers } from '../day-saver/day-saver.ts';
 import { initialLiveState, reduceLive, type IdentifiedEvent, type LiveEffect, type LiveInput } from './live-state.ts';
-import { useJournal } from '../day-savers-provider.tsx';
-import { browserTimers } from '../journal.ts';
 import type { DaySavers } from '../day-savers.ts';
 import {
   DATES_KEY,
@@ -33,34 +29,8 @@ type LiveSyncOptions = {
   catchUp: () => void;
 };
 
-/** Shows changes that were made elsewhere while a signed-in user's screen is open. */
-export function useLiveUpdates(): void {
-  const queries = useQueryClient();
-  const { copies, savers } = useJournal();
-  const { id: userId } = useUser();
-  const { expired } = useSession();
-  const { ask } = useSupabase();
-
-  useEffect(() => {
-    // After a new sign-in the effect runs again.
-    if (expired) return;
-    const changes = createRemoteChanges({ savers, copies, queries, timers: browserTimers });
-    const stop = startLiveSync({
-      userId,
-      ask,
-      timers: browserTimers,
-      applyChange: (change) => changes.apply(change),
-      catchUp: () => changes.catchUp(),
-    });
-    return () => {
-      stop();
-      changes.close();
-    };
-  }, [ask, copies, expired, queries, savers, userId]);
-}
-
 /** Starts the connection if the page is visible. Returns a function that ends it. */
-function startLiveSync({ userId, ask, timers, applyChange, catchUp }: LiveSyncOptions): () => void {
+export function startLiveSync({ userId, ask, timers, applyChange, catchUp }: LiveSyncOptions): () => void {
   // Threat: another tab of this browser belongs to another user. The names contain the user's id, so the tabs of two
   // users share neither the lock nor the messages.
   const name = `hustle-forge:live:${userId}`;
