@@ -39,10 +39,12 @@ export async function startApp(): Promise<void> {
   }
 }
 
-/** Reads the installation's settings at run time, so that one build serves every installation. */
 const META = 'meta[name="hustle-forge-config"]';
 
-/** Reads the settings that our server writes into the page; if a static server sent the page, reads `/config.json`. */
+/**
+ * Reads the installation's settings at run time, so that one build serves every installation: those that our server writes
+ * into the page, or `/config.json` if a static server sent the page.
+ */
 async function readClientConfig(): Promise<ClientConfig> {
   const inPage = document.querySelector<HTMLMetaElement>(META)?.content;
   if (inPage) return JSON.parse(inPage) as ClientConfig;

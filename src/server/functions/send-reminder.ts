@@ -106,12 +106,12 @@ export function sendReminderNow(deps: SendNowDeps) {
   };
 }
 
+type Deps = { database: Database; auth: AuthDeps; push: Push | null };
+
 /**
  * `push-subscription` {subscription}: this browser shows the caller's reminders until its session ends or the device is
  * removed (docs/specification/habit.md 6). Without a subscription the answer has the key that a browser subscribes with.
  */
-type Deps = { database: Database; auth: AuthDeps; push: Push | null };
-
 export function pushSubscription({ database, auth, push }: Deps) {
   return async function subscribe(context: Context<AppEnv>, caller: SignedInCaller): Promise<Response> {
     if (push === null) throw new FunctionError(503, 'This server sends no notifications.');

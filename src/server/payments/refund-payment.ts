@@ -125,7 +125,6 @@ async function findRefund(paypal: Paypal, id: string): Promise<Refund | null> {
 const getRefundedOfOrder = async (paypal: Paypal, { orderId }: Payment): Promise<number | null> =>
   (await paypal.getOrder(orderId!)).capture?.refundedMinor ?? null;
 
-/** The operator's payment commands: list an account's payments, and refund one. `anyway` ignores the refund rule. */
 type RefundDeps = {
   database: Database;
   clock: Clock;
@@ -133,7 +132,7 @@ type RefundDeps = {
   refundNow: ((id: string) => Promise<unknown>) | null;
 };
 
-/** Returns the lines to print, or `refused` with the reason. */
+/** `anyway` ignores the refund rule. Returns the lines to print, or `refused` with the reason. */
 export async function refundByOperator(
   { database, clock, refundNow }: RefundDeps,
   id: string,

@@ -213,7 +213,6 @@ function useProxyToast(): void {
   }, [toast]);
 }
 
-/** The sign-in state as a pure function of the sessions that auth events bring (docs/specification/accounts.md 1). */
 type AccountState = {
   status: 'loading' | 'signedOut' | 'signedIn';
   user: User | null;
@@ -237,6 +236,7 @@ export const SIGNED_OUT: AccountState = {
 export const LOADING: AccountState = { ...SIGNED_OUT, status: 'loading' };
 
 /**
+ * The sign-in state as a function of the sessions that auth events bring (docs/specification/accounts.md 1).
  * `signedOutUserId`: the user who asked to sign out in this browser. If the session of any other user ends, it counts
  * as expired, and the overlay asks that user to sign in again.
  */
@@ -284,7 +284,7 @@ async function requestProfile(supabase: Supabase, userId: string): Promise<ReadR
     const { data, error } = await readProfile(createDataClient(supabase), userId).abortSignal(timeout).maybeSingle();
     if (!error) return data;
   } catch {
-    // The screen shows all failures alike.
+    // A chunk that cannot be loaded counts like a request that failed.
   }
   return timeout.aborted ? 'timedOut' : 'failed';
 }

@@ -112,7 +112,6 @@ function DabblerNotice() {
   );
 }
 
-/** The user's payments, newest first, with receipts. */
 /** Null hides attempts that were never completed at PayPal. */
 const STATUS_LABELS: Record<PaymentStatus, string | null> = {
   created: null,
@@ -137,6 +136,7 @@ export function PaymentHistory() {
   );
 }
 
+/** The user's payments, newest first, with receipts. */
 function PaymentTable() {
   const payments = useQuery(paymentsQuery(useData(), useUser().id));
   if (payments.isPending) return <LoadingText />;

@@ -320,9 +320,9 @@ function linesIn(log: HTMLElement): Range[] {
   return lines;
 }
 
-/** The HAI Feedback panel: the upgrade pitch on the free plan, the feedback on the open day on premium. */
 type CoachPanelProps = { date: Day; log: OpenLog; onClose: () => void };
 
+/** The HAI Feedback panel: the upgrade pitch on the free plan, the feedback on the open day on premium. */
 export function CoachPanel({ date, log, onClose }: CoachPanelProps) {
   const premium = usePremium();
   const { features } = useClientConfig();

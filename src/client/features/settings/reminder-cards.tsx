@@ -262,7 +262,6 @@ function DigestCard({ preferences, isRead, change }: ChangeablePreferences) {
   );
 }
 
-/** The switch "On this device" of the reminder, and the user's other devices (docs/specification/habit.md 6). */
 const HINTS: Readonly<Record<PushSupport, string>> = {
   ready: 'A notification with the date and a question. Nothing from your logs is in it.',
   denied: "This browser blocks notifications from this site. Allow them in the site's settings, next to the address.",
@@ -276,6 +275,7 @@ type ReminderDevicesProps = {
   onChange: (isOn: boolean) => void;
 };
 
+/** The switch "On this device" of the reminder, and the user's other devices (docs/specification/habit.md 6). */
 function ReminderDevices({ isRead, onChange }: ReminderDevicesProps) {
   const supabase = useSupabase();
   const data = useData();

@@ -118,9 +118,9 @@ export const TermsLinks = () => (
   </>
 );
 
-/** The email field of account forms, set up for phone keyboards and password managers, and the form that has it alone. */
 type EmailFieldProps = Omit<ComponentProps<typeof Field>, 'label' | 'name' | 'type'>;
 
+/** Set up for phone keyboards and password managers. */
 export function EmailField(field: EmailFieldProps) {
   return (
     <Field

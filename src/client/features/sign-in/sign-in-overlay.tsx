@@ -298,7 +298,6 @@ function OtherTabButton({ name, label, looks }: OtherTabButtonProps) {
   );
 }
 
-/** Lists the ways to sign in to an account, the one to offer first at the front. */
 type Known = {
   signIn: ClientConfig['signIn'];
   lastWay: string | null;
@@ -307,8 +306,8 @@ type Known = {
 };
 
 /**
- * `lastWay`, the way that signed in last in this browser, comes first. If it is not one of the account's ways, the way
- * that the account began with comes first. Empty for an anonymous user, who never added an address, a number or a
+ * The ways to sign in to an account. The first is `lastWay`, the one that signed in last in this browser, or else the one
+ * that the account began with. Empty for an anonymous user, who never added an address, a number or a
  * provider. Passkeys are offered to an account without any other way too, even if the page knows of none.
  */
 export function accountWays(user: User, { signIn, lastWay, hasPasskeys }: Known): readonly Way[] {

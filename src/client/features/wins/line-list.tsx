@@ -243,7 +243,6 @@ export function insertHeading(lines: Lines, heading: DocumentLine, above: string
   return lines.toSpliced(index === -1 ? lines.length : index, 0, heading);
 }
 
-/** A text area that is as high as its text. */
 type GrowingTextProps = {
   id?: string;
   label: string;
@@ -257,7 +256,7 @@ type GrowingTextProps = {
   onFocus?: (event: FocusEvent<HTMLTextAreaElement>) => void;
 };
 
-/** Line ends become spaces: a line of a document is one paragraph. */
+/** A text area as high as its text. Line ends become spaces: a line of a document is one paragraph. */
 export function GrowingText({ label, value, onChange, className, placeholder = '', ...rest }: GrowingTextProps) {
   return (
     // The copy of the text, in the same grid cell, gives the field its height in every browser.

@@ -8,7 +8,6 @@ import styles from './form.module.css';
 import type { Outcome } from '#client/lib/hooks/use-submit.ts';
 import { Notice } from '../notice.tsx';
 
-/** An input with its label, hint and error, linked for screen readers. */
 type FieldProps = ComponentProps<'input'> & {
   label: string;
   hint?: ReactNode;

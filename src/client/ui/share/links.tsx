@@ -71,7 +71,6 @@ async function endLink(data: DataClient, userId: string, id: string): Promise<vo
   await data.from('document_links').delete().eq('user_id', userId).eq('id', id).throwOnError();
 }
 
-/** A list of read-only links, each with what it shows, when it ends, and a button that ends it at once. */
 type LinkRowsProps = {
   links: readonly OwnLink[];
   label: string;
@@ -80,6 +79,7 @@ type LinkRowsProps = {
   onEnd?: (link: OwnLink) => void;
 };
 
+/** A list of read-only links, each with what it shows, when it ends, and a button that ends it at once. */
 export function LinkRows({ links, label, onRenew, onEnd }: LinkRowsProps) {
   const data = useData();
   const { id: userId } = useUser();

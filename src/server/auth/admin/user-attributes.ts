@@ -86,7 +86,6 @@ async function readPasswordHash(deps: AuthDeps, body: Body): Promise<string | nu
   return deps.passwords.hash(password);
 }
 
-/** Parses `ban_duration` of the admin routes: `none`, or a duration in the notation of Go such as `1h30m`. */
 const UNIT_MS: Readonly<Record<string, number>> = {
   ns: 1e-6,
   us: 1e-3,
@@ -103,7 +102,10 @@ const MAX_LENGTH = 100;
 /** As in Go, whose durations are nanoseconds in 64 bits: about 292 years. */
 const MAX_MS = 2 ** 63 / 1e6;
 
-/** Returns milliseconds, 0 for `none`, and null for a malformed or too long duration. */
+/**
+ * Parses `ban_duration`: `none`, or a duration in the notation of Go such as `1h30m`. Returns milliseconds, 0 for `none`,
+ * and null for a malformed or too long duration.
+ */
 export function parseBanDuration(text: string): number | null {
   if (text === 'none') return 0;
   if (text.length > MAX_LENGTH || !DURATION.test(text)) return null;

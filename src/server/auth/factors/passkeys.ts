@@ -92,12 +92,12 @@ async function findNamedPasskey(service: AsService, answer: JsonObject): Promise
   return passkey && userHandleOf(passkey.user_id).equals(Buffer.from(userHandle, 'base64url')) ? passkey : null;
 }
 
-/** POST /passkeys/registration/options and /verify: adds a passkey to an account (docs/specification/api.md 32). */
 const MAX_PASSKEYS = 10;
 
 type Registration = { caller: Member; device: Device; body: Body };
 type RegistrationStart = Registration & { requireRecentSignIn: (nonce: string) => Promise<void> };
 
+/** POST /passkeys/registration/options and /verify: adds a passkey to an account (docs/specification/api.md 32). */
 export const registrationOptions: Endpoint<RegistrationStart> = async (context, deps, given) => {
   const { caller, body, requireRecentSignIn } = given;
   requireMayRegister(caller);

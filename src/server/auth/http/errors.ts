@@ -221,7 +221,7 @@ const CATALOGUE = {
   ],
   sms_budget_exhausted: [429, 'over_sms_send_rate_limit', 'SMS rate limit exceeded'],
   over_request_rate_limit: [429, 'over_request_rate_limit', 'Request rate limit reached'],
-  /** No code of the original, which has no archive. */
+  /** supabase/auth has no such code: it has no archive. */
   over_archive_limit: [429, 'over_archive_limit', 'Archive limit reached'],
   /** Every client version retries a 503; a 429 would sign the user out (docs/specification/api.md 4). */
   try_again: [503, 'request_timeout', 'The server is busy, please try again in a moment.'],

@@ -116,9 +116,9 @@ export const claimedRequestCache = (request: SamlRequestRow): CacheProvider => (
   removeAsync: () => Promise.resolve(null),
 });
 
-/** POST /sso: sends the browser to a SAML identity provider (docs/specification/api.md 29). */
 type Given = { body: Body; requireCaptcha: () => Promise<void> };
 
+/** POST /sso: sends the browser to a SAML identity provider (docs/specification/api.md 29). */
 export const startSso: Endpoint<Given> = async (context, deps, { body, requireCaptcha }) => {
   const [id, domain] = [body.text('provider_id'), body.text('domain')];
   if (id !== '' && domain !== '') throw invalidRequest('Only one of provider_id or domain supported');

@@ -321,10 +321,6 @@ function useFocusOnBlankClick(focusAtHeight: (clientY: number) => unknown) {
   };
 }
 
-/**
- * The question of the day (docs/specification/time-off.md 3); null outside its hours and for users who have not turned it
- * on. The questions load only then, so the page first asks what it always asks.
- */
 const NOON = 12;
 
 /** Read on every tick of the clock, so the choice applies as soon as the browser knows it. */
@@ -341,6 +337,10 @@ function isAskedNow(userId: string): boolean {
   }
 }
 
+/**
+ * The question of the day (docs/specification/time-off.md 3); null outside its hours and for users who have not turned it
+ * on. The questions load only then, so the page first asks what it always asks.
+ */
 function useDayPrompt(userId: string, date: Day, today: Day): string | null {
   const isAsked = useClock(() => (date === today && isAskedNow(userId) ? 'asked' : '')) !== '';
   const [promptOf, setPromptOf] = useState<((date: Day) => string) | null>(null);
