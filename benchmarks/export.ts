@@ -11,7 +11,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Page } from '@playwright/test';
 import { entryText } from '#domain/log/entry-text.ts';
-import type { ParsedDay } from '#domain/export/exported-entry.ts';
+import type { ParsedDay } from '#domain/exported-entry.ts';
 import { readMarkdown } from '#domain/journals/own-export.ts';
 import { readText } from '#domain/export/formats/text-format.ts';
 import { openSeededProduct, signUp, watchLongestTask } from './browser/seeded-product.ts';

@@ -1,5 +1,5 @@
 /** What the command line needs of its machine, so that tests hand in their own; and its errors with their exit codes. */
-import { stripInvisible } from '#domain/coach/strip-invisible.ts';
+import { stripInvisible } from '#domain/strip-invisible.ts';
 
 type Output = { write(text: string): unknown; readonly isTTY?: boolean };
 

@@ -3,7 +3,7 @@ import { Hono, type MiddlewareHandler, type Handler } from 'hono';
 import { proxy } from 'hono/proxy';
 import { routePath } from 'hono/route';
 import { SHARED_PATH } from '#domain/documents/document-links.ts';
-import { IMPORT_BODY_BYTES } from '#domain/export/import-plan.ts';
+import { IMPORT_BODY_BYTES } from '#domain/journals/import-plan.ts';
 import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
 import type { AccessTokens } from './auth/keys/access-tokens.ts';
 import type { SigningKeys } from './auth/keys/signing-keys.ts';

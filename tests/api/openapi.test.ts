@@ -7,7 +7,7 @@ import { RegExpRouter } from 'hono/router/reg-exp-router';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { addDays } from '#domain/day/day.ts';
-import { IMPORT_BODY_BYTES } from '#domain/export/import-plan.ts';
+import { IMPORT_BODY_BYTES } from '#domain/journals/import-plan.ts';
 import { firstDayOf, rangeOf } from '#domain/plan/review-period.ts';
 import { createApp, type Deps } from '#server/app.ts';
 import { AUTH_ERROR_CODES, OAUTH_ERROR_CODES } from '#server/auth/http/errors.ts';

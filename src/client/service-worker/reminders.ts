@@ -6,7 +6,7 @@ import { dayLabel, type Day } from '#domain/day/day.ts';
 import { parsePushMessage, type PushMessage } from '#domain/habit/push-message.ts';
 import { QUICK_ENTRIES } from '#domain/log/quick-entries.ts';
 import { dayPath, ROUTES } from '#domain/routes.ts';
-import { PUSH_CACHE, PUSH_DEVICE_PATH, type DeviceInWorker, type WorkerMessage } from './rules.ts';
+import { PUSH_CACHE, PUSH_DEVICE_PATH, type DeviceInWorker, type WorkerMessage } from '../lib/service-worker-rules.ts';
 
 declare const self: ServiceWorkerGlobalScope;
 

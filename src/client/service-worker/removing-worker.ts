@@ -1,5 +1,5 @@
 /** Replaces the service worker on a server with SERVICE_WORKER=off: deletes the worker's caches and unregisters it. */
-import { CACHE_PREFIX } from './rules.ts';
+import { CACHE_PREFIX } from '../lib/service-worker-rules.ts';
 
 declare const self: ServiceWorkerGlobalScope;
 

@@ -19,7 +19,7 @@ import {
   shellCache,
   shellPathOf,
   type PageMessage,
-} from './rules.ts';
+} from '../lib/service-worker-rules.ts';
 
 declare const self: ServiceWorkerGlobalScope;
 /** The hashed files of this build; the build fills them in (scripts/vite/classic-scripts.ts). */

@@ -4,9 +4,9 @@
  * the reply parser and the feedback panel share this rule. The numbers come from `logLines`, like those of the text
  * export.
  */
-import { isItem, logLines, type Line } from '../export/log-lines.ts';
+import { isItem, logLines, type Line } from '../log/log-lines.ts';
 import { isHeading } from '../log/log-outline.ts';
-import { stripInvisible } from './strip-invisible.ts';
+import { stripInvisible } from '../strip-invisible.ts';
 
 /** `ref` is null for a line that cannot be cited, such as `---`. */
 export type CitableLine = { readonly ref: string | null; readonly text: string; readonly isHeading: boolean };

@@ -2,7 +2,7 @@
 import type { DayText } from '../coach/win-bullets.ts';
 import { MONTHS, type Day } from '../day/day.ts';
 import { monthOf, yearOf, type MonthNumber } from '../day/month.ts';
-import { logLines } from '../export/log-lines.ts';
+import { logLines } from '../log/log-lines.ts';
 import { entryText } from '../log/entry-text.ts';
 import { isHeading, isLeadIn } from '../log/log-outline.ts';
 import { matchQuickEntry } from '../log/quick-entries.ts';

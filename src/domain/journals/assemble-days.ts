@@ -1,7 +1,7 @@
 /** Joins the entries of other journals to days: one log for each day, in the order of time. */
 import type { Day } from '../day/day.ts';
 import { escapeHtml, withoutControls } from '../log/entry-html.ts';
-import type { ImportedDay } from '../export/exported-entry.ts';
+import type { ImportedDay } from '../exported-entry.ts';
 import { ENTRY_MAX_BYTES } from '../log/entry.ts';
 import { entryText, isEmptyLog } from '../log/entry-text.ts';
 import { skip, type JournalEntry, type Skipped } from './journal-reader.ts';

@@ -5,7 +5,7 @@
  * entries of a day and they compare nothing with stored logs: their caller does.
  */
 import type { Day } from '../day/day.ts';
-import { REFUSALS, type ImportedDay } from '../export/exported-entry.ts';
+import { REFUSALS, type ImportedDay } from '../exported-entry.ts';
 
 /**
  * A file that the user chose, or a member of a chosen zip. `path` is relative to the chosen folder or the zip, with

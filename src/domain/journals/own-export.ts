@@ -1,8 +1,8 @@
 /** Our own exports in JSON, Markdown and plain text. HTML exports cannot be imported. */
 import type { Day } from '../day/day.ts';
-import { refuseDay, DAY_HEADING, parseDayHeading, type ParsedDay } from '../export/exported-entry.ts';
+import { refuseDay, DAY_HEADING, parseDayHeading, type ParsedDay } from '../exported-entry.ts';
 import { JSON_FORMAT, jsonEntriesOf, jsonFormatOf, readJson } from '../export/formats/json-format.ts';
-import { OWN_PROGRAM } from '../export/import-plan.ts';
+import { OWN_PROGRAM } from './import-plan.ts';
 import {
   type JournalEntry,
   type JournalReader,

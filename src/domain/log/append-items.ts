@@ -1,6 +1,6 @@
 /** Appends items to a log: text that arrives from outside the editor, such as another app, a token or a mail. */
-import { stripInvisible } from '../coach/strip-invisible.ts';
-import { logLines, type Line } from '../export/log-lines.ts';
+import { stripInvisible } from '../strip-invisible.ts';
+import { logLines, type Line } from './log-lines.ts';
 import { escapeHtml } from './entry-html.ts';
 import { normalizeText, textToLog } from './text-to-log.ts';
 

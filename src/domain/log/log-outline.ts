@@ -1,4 +1,4 @@
-import { isItem, logLines, type Line } from '../export/log-lines.ts';
+import { isItem, logLines, type Line } from './log-lines.ts';
 
 const HEADINGS: ReadonlySet<string> = new Set(['h1', 'h2', 'h3']);
 

@@ -1,6 +1,6 @@
 /** Writes the inline HTML of a log from text, marks that may overlap, and foreign HTML tags. */
 import { escapeHtml } from '../log/entry-html.ts';
-import type { Mark } from '../export/log-lines.ts';
+import type { Mark } from '../log/log-lines.ts';
 import { linkAsText } from '../log/links.ts';
 
 const MARKS: Readonly<Record<string, Mark>> = {

@@ -13,9 +13,9 @@ import {
   type List,
   type Mark,
   type Run,
-} from '../export/log-lines.ts';
+} from '../log/log-lines.ts';
 import { dayLabel } from '../day/day.ts';
-import type { FormatWriter } from '../export/exported-entry.ts';
+import type { FormatWriter } from '../exported-entry.ts';
 
 const HEADINGS = { h1: '## ', h2: '### ', h3: '#### ', p: '' } as const satisfies Record<
   Exclude<Block['kind'], 'pre'>,

@@ -8,7 +8,7 @@
 import { PARTIAL_CITATION, resolveCitations, type Citation, type FindCitation } from '#domain/coach/citations.ts';
 import { MIN_REPLY_CHARS, MIN_REVIEW_REPLY_CHARS } from '#domain/coach/coach.ts';
 import { isFence, isScoreName, parseScoredText, readScore } from '#domain/coach/score-line.ts';
-import { stripInvisible } from '#domain/coach/strip-invisible.ts';
+import { stripInvisible } from '#domain/strip-invisible.ts';
 import {
   isContinuation,
   isDatedLinePrefix,

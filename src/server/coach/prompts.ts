@@ -13,7 +13,7 @@ import { weekdayOf, type Day } from '#domain/day/day.ts';
 import type { TimeOff } from '#domain/day/time-off.ts';
 import { WINS_HEADING } from '#domain/coach/win-bullets.ts';
 import type { ReplyForm } from './model/model.ts';
-import { stripInvisible } from '#domain/coach/strip-invisible.ts';
+import { stripInvisible } from '#domain/strip-invisible.ts';
 
 export const PROMPT_VERSION = 6;
 

@@ -8,7 +8,7 @@
  */
 import type { Context } from 'hono';
 import type { Day } from '#domain/day/day.ts';
-import type { ExportedEntry, FormatWriter } from '#domain/export/exported-entry.ts';
+import type { ExportedEntry, FormatWriter } from '#domain/exported-entry.ts';
 import { documentMarkdown, parseContent } from '#domain/documents/wins-document.ts';
 import { JSON_END, JSON_ENTRIES_END, jsonWriter } from '#domain/export/formats/json-format.ts';
 import type { AuthDeps } from '../auth/http/auth-deps.ts';

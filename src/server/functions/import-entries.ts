@@ -16,18 +16,18 @@ import { isBefore, latestToday, type Day } from '#domain/day/day.ts';
 import type { Version } from '#domain/log/entry.ts';
 import { withoutControls } from '#domain/log/entry-html.ts';
 import { isEmptyLog } from '#domain/log/entry-text.ts';
-import type { ImportedDay, Refusal } from '#domain/export/exported-entry.ts';
+import type { ImportedDay, Refusal } from '#domain/exported-entry.ts';
 import {
   IMPORT_MAX_ENTRIES,
   MAX_PROGRAM_LENGTH,
   MAX_UNDOABLE_IMPORTS,
   type ImportAnswer,
   type ImportOutcome,
-} from '#domain/export/import-plan.ts';
+} from '#domain/journals/import-plan.ts';
 import { readJsonEntry } from '#domain/export/formats/json-format.ts';
 import { UUID } from '../auth/keys/access-tokens.ts';
 import type { Clock } from '../clock.ts';
-import { stripInvisible } from '#domain/coach/strip-invisible.ts';
+import { stripInvisible } from '#domain/strip-invisible.ts';
 import { sanitizeLog } from '../data/sanitize-log.ts';
 import { DataError } from '../data/errors.ts';
 import type { WriteQuota } from '../data/write-quota.ts';

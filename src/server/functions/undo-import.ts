@@ -9,7 +9,7 @@
  */
 import type { Context } from 'hono';
 import type { Day } from '#domain/day/day.ts';
-import type { ImportListAnswer, PastImport, UndoAnswer } from '#domain/export/import-plan.ts';
+import type { ImportListAnswer, PastImport, UndoAnswer } from '#domain/journals/import-plan.ts';
 import { withDateHeaderSql } from '../data/to-sql.ts';
 import type { WriteQuota } from '../data/write-quota.ts';
 import type { Database } from '../database/database.ts';

@@ -1,7 +1,7 @@
 /** Sends the evening reminders that are due (docs/specification/habit.md 2). */
 import type { Day } from '#domain/day/day.ts';
 import type { Preferences } from '#domain/habit/preferences.ts';
-import { logLines } from '#domain/export/log-lines.ts';
+import { logLines } from '#domain/log/log-lines.ts';
 import { promptOf } from '#domain/habit/prompts.ts';
 import type { PushMessage } from '#domain/habit/push-message.ts';
 import { reminderTime } from '#domain/habit/reminder-time.ts';

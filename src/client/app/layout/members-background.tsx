@@ -7,7 +7,7 @@ import { useSupabase } from '#client/lib/api/supabase.ts';
 import { useNavigate } from '#client/lib/navigation.ts';
 import { followSession } from '#client/lib/api/push-device.ts';
 import { useSession, useUser } from '#client/lib/session/session.ts';
-import type { WorkerMessage } from '#client/service-worker/rules.ts';
+import type { WorkerMessage } from '#client/lib/service-worker-rules.ts';
 import { useToast } from '#client/ui/toast.tsx';
 import { usePreferences } from '#client/ui/use-preferences.ts';
 

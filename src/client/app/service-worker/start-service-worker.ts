@@ -3,7 +3,7 @@
  * page is idle.
  */
 import type { ClientConfig } from '#domain/client-config.ts';
-import { SERVICE_WORKER_PATH, type PageMessage } from '#client/service-worker/rules.ts';
+import { SERVICE_WORKER_PATH, type PageMessage } from '#client/lib/service-worker-rules.ts';
 import type { Toast } from '#client/ui/toast.tsx';
 import { removeServiceWorker } from './watch-start.ts';
 

@@ -1,4 +1,4 @@
-import { CACHE_PREFIX, SERVICE_WORKER_PATH } from '#client/service-worker/rules.ts';
+import { CACHE_PREFIX, SERVICE_WORKER_PATH } from '#client/lib/service-worker-rules.ts';
 
 /** Longer than a first visit takes at 400 kbit/s. */
 const LATE_START_MS = 15_000;

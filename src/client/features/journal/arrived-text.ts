@@ -3,7 +3,7 @@
  * landing page, and text that another app shared. Loaded only when such text is in the storage.
  */
 import { isolate } from '#domain/isolate.ts';
-import { stripInvisible } from '#domain/coach/strip-invisible.ts';
+import { stripInvisible } from '#domain/strip-invisible.ts';
 import { appendItems, itemHtml } from '#domain/log/append-items.ts';
 import { FIRST_LINE_MAX_LENGTH } from '#domain/log/entry.ts';
 import { FIRST_LINE_KEY, sharedTextsKeys } from '#client/lib/session/storage-keys.ts';

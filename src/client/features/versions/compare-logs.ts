@@ -1,6 +1,6 @@
 /** Compares two texts of a log line by line, and changed lines word by word. */
 import { diffArrays, type ChangeObject } from 'diff';
-import { isItem, logLines } from '#domain/export/log-lines.ts';
+import { isItem, logLines } from '#domain/log/log-lines.ts';
 import { isHeading } from '#domain/log/log-outline.ts';
 
 export type Change = 'same' | 'removed' | 'added';

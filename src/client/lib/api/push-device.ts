@@ -9,7 +9,7 @@ import {
   PUSH_DEVICE_PATH,
   SERVICE_WORKER_PATH,
   type DeviceInWorker,
-} from '#client/service-worker/rules.ts';
+} from '#client/lib/service-worker-rules.ts';
 import { PUSH_DEVICE_PREFIX } from '../session/storage-keys.ts';
 import { readClaims } from '../session/stored-session.ts';
 

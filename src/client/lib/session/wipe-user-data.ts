@@ -1,5 +1,5 @@
 /** Removes a signed-out user's data from this browser's storage. */
-import type { PageMessage } from '#client/service-worker/rules.ts';
+import type { PageMessage } from '#client/lib/service-worker-rules.ts';
 import {
   DAY_END_KEY,
   FIRST_LINE_KEY,

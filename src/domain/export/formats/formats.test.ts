@@ -6,7 +6,7 @@ import { entryText } from '#domain/log/entry-text.ts';
 import { textToLog } from '#domain/log/text-to-log.ts';
 import { anyLogs, days, editorLogs } from '../../../../tests/support/log-arbitraries.ts';
 import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
-import type { ExportedEntry, FormatWriter, ParsedDay } from '../exported-entry.ts';
+import type { ExportedEntry, FormatWriter, ParsedDay } from '../../exported-entry.ts';
 import { htmlWriter } from './html-format.ts';
 import { jsonEntriesOf, jsonFormatOf, jsonWriter, readJson, readJsonEntry } from './json-format.ts';
 import { dayFormatOf, readDays, readMarkdown } from '../../journals/own-export.ts';

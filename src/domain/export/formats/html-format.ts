@@ -3,7 +3,7 @@ import { dateLabel, dayLabel, type Day } from '#domain/day/day.ts';
 import { isCleanLog, withoutDateHeader, escapeHtml } from '#domain/log/entry-html.ts';
 import { entryText } from '#domain/log/entry-text.ts';
 import { LINK_REL, linkTexts } from '#domain/log/links.ts';
-import type { ExportedEntry, FormatWriter } from '../exported-entry.ts';
+import type { ExportedEntry, FormatWriter } from '../../exported-entry.ts';
 
 const STYLE = `
 :root{color-scheme:light dark;--paper:#fbf8f2;--ink:#1d1a17;--quiet:#645c52;--line:#e6dfd3;--wash:#f3eee4}

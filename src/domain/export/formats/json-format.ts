@@ -4,7 +4,7 @@
  */
 import { isDay } from '#domain/day/day.ts';
 import { withoutDateHeader } from '#domain/log/entry-html.ts';
-import { refuseDay, type FormatWriter, type ImportedDay, type ParsedDay } from '../exported-entry.ts';
+import { refuseDay, type FormatWriter, type ImportedDay, type ParsedDay } from '../../exported-entry.ts';
 
 export const JSON_FORMAT = 'hustle-forge/1';
 /** The end of the days; a file may go on with other members. */

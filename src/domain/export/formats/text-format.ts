@@ -14,9 +14,9 @@ import {
   refuseDay,
   type FormatWriter,
   type ParsedDay,
-} from '../exported-entry.ts';
+} from '../../exported-entry.ts';
 import { escapeHtml } from '../../log/entry-html.ts';
-import { exactLogLines, isItem, sharedDepth, type Item } from '../log-lines.ts';
+import { exactLogLines, isItem, sharedDepth, type Item } from '../../log/log-lines.ts';
 
 const MARKER = /^(?:(-?\d{1,8})\.|-)(?: (.*))?$/s;
 const RULE = new RegExp(`^${DASHES}{3,}\\s*$`);

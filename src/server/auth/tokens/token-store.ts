@@ -7,7 +7,7 @@ import {
   type TokenDays,
   type TokenScope,
 } from '#domain/account/access-token.ts';
-import { stripInvisible } from '#domain/coach/strip-invisible.ts';
+import { stripInvisible } from '#domain/strip-invisible.ts';
 import type { AsService } from '#server/database/database.ts';
 import { AuthError, invalidRequest } from '../http/errors.ts';
 import { hashOf, makeToken } from '../keys/personal-tokens.ts';

@@ -23,7 +23,7 @@ import {
   type JSONSchema7,
   type LanguageModel,
 } from 'ai';
-import { stripInvisible } from '#domain/coach/strip-invisible.ts';
+import { stripInvisible } from '#domain/strip-invisible.ts';
 import {
   classifyFailure,
   headerDelayMs,

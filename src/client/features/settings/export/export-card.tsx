@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import { dateLabel, dayOf, type Day } from '#domain/day/day.ts';
 import { MESSAGES } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
-import type { FormatWriter } from '#domain/export/exported-entry.ts';
+import type { FormatWriter } from '#domain/exported-entry.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import { downloadUrl } from '#client/lib/download.ts';
 import { useUser } from '#client/lib/session/session.ts';

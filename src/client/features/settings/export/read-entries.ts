@@ -2,7 +2,7 @@
 import type { Day } from '#domain/day/day.ts';
 import type { Entry } from '#domain/log/entry.ts';
 import { ANSWER_TOO_LONG, type Answer, type DataClient } from '#client/lib/api/data-client.ts';
-import type { FormatWriter } from '#domain/export/exported-entry.ts';
+import type { FormatWriter } from '#domain/exported-entry.ts';
 
 /** Dates are small. If the server returns fewer rows than requested, the next request continues after the last row. */
 const DATES_PER_REQUEST = 5_000;

@@ -1,7 +1,7 @@
 /** The preview of an import, with the choice for days that differ. */
 import { useId, useState, type ReactNode } from 'react';
 import { dateLabel, type Day } from '#domain/day/day.ts';
-import { OWN_PROGRAM, type Choice, type Verdict } from '#domain/export/import-plan.ts';
+import { OWN_PROGRAM, type Choice, type Verdict } from '#domain/journals/import-plan.ts';
 import { SKIP_REASONS, type Skipped, type SkipReason } from '#domain/journals/journal-reader.ts';
 import { useToday } from '#client/lib/hooks/use-clock.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';

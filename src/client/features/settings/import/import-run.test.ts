@@ -7,7 +7,7 @@ import {
   IMPORT_REQUEST_BYTES,
   type Choice,
   type ImportEntry,
-} from '#domain/export/import-plan.ts';
+} from '#domain/journals/import-plan.ts';
 import type { EntryReader, StoredDay } from '../export/read-entries.ts';
 import {
   countLocked,

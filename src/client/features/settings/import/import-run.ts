@@ -4,7 +4,7 @@ import { isLocked } from '#domain/plan/plan.ts';
 import { withoutDateHeader } from '#domain/log/entry-html.ts';
 import { entryText } from '#domain/log/entry-text.ts';
 import { STORAGE_FULL_CODE } from '#domain/log/entry.ts';
-import type { Refusal } from '#domain/export/exported-entry.ts';
+import type { Refusal } from '#domain/exported-entry.ts';
 import {
   buildImportEntry,
   compareDays,
@@ -15,7 +15,7 @@ import {
   type Verdict,
   type ImportEntry,
   type ImportOutcome,
-} from '#domain/export/import-plan.ts';
+} from '#domain/journals/import-plan.ts';
 import type { JournalDay } from '#domain/journals/assemble-days.ts';
 import type { Skipped } from '#domain/journals/journal-reader.ts';
 import type { FunctionAnswer } from '#client/lib/api/supabase.ts';

@@ -2,7 +2,7 @@
 import type { JournalDay, LogEntry } from '#domain/journals/assemble-days.ts';
 import { IMPORT_PROBLEMS } from '#domain/journals/export-guides.ts';
 import type { Skipped } from '#domain/journals/journal-reader.ts';
-import { IMPORT_MAX_DAYS } from '#domain/export/import-plan.ts';
+import { IMPORT_MAX_DAYS } from '#domain/journals/import-plan.ts';
 import { latestToday } from '#domain/day/day.ts';
 import { createYielder } from '../export/read-entries.ts';
 import { ImportRefusedError, MAX_FILES, type ChosenFile } from './open-files.ts';

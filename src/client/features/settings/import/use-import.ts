@@ -1,7 +1,7 @@
 /** The steps of an import: read, compare, ask, write, and undo. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import type { Choice, PastImport } from '#domain/export/import-plan.ts';
+import type { Choice, PastImport } from '#domain/journals/import-plan.ts';
 import type { Day } from '#domain/day/day.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import { useUser } from '#client/lib/session/session.ts';

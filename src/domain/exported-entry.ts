@@ -1,4 +1,4 @@
-import { isDay, MONTHS, WEEKDAYS, weekdayOf, type Day } from '../day/day.ts';
+import { isDay, MONTHS, WEEKDAYS, weekdayOf, type Day } from './day/day.ts';
 
 /** A day in an export. */
 export type ExportedEntry = {

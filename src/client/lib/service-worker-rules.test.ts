@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { handlingOf, isServerAnswer, isStorableAsset, isStorableShell, outdatedAssets, shellPathOf } from './rules.ts';
+import {
+  handlingOf,
+  isServerAnswer,
+  isStorableAsset,
+  isStorableShell,
+  outdatedAssets,
+  shellPathOf,
+} from './service-worker-rules.ts';
 
 const ORIGIN = 'https://journal.example';
 const handle = (path: string, mode: RequestMode = 'navigate', method = 'GET') =>

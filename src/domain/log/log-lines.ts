@@ -5,8 +5,8 @@
  * HTML that joins two blocks without a line end (`<li>a<ul><li>b`, which other clients may send and `entryText` reads
  * as `ab`) is one line here too. A line belongs to the container of its first non-blank character.
  */
-import { withoutDateHeader } from '../log/entry-html.ts';
-import { decodeReferences, forEachToken } from '../log/log-tokens.ts';
+import { withoutDateHeader } from './entry-html.ts';
+import { decodeReferences, forEachToken } from './log-tokens.ts';
 
 const MARKS = ['strong', 'em', 'u', 's', 'code'] as const;
 export type Mark = (typeof MARKS)[number];

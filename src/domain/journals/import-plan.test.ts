@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { day } from '../day/day.ts';
-import type { JournalDay } from '../journals/assemble-days.ts';
+import type { JournalDay } from './assemble-days.ts';
 import { isCleanLog } from '../log/entry-html.ts';
 import { entryText } from '../log/entry-text.ts';
 import { buildImportEntry, compareDays, OWN_PROGRAM, type ExistingDay } from './import-plan.ts';

@@ -5,9 +5,9 @@
 import type { Day } from '../day/day.ts';
 import { ENTRY_MAX_BYTES, type Version } from '../log/entry.ts';
 import { entryText } from '../log/entry-text.ts';
-import type { JournalDay } from '../journals/assemble-days.ts';
+import type { JournalDay } from './assemble-days.ts';
 import { escapeHtml } from '../log/entry-html.ts';
-import type { ExportedEntry, Refusal } from './exported-entry.ts';
+import type { ExportedEntry, Refusal } from '../exported-entry.ts';
 
 export const OWN_PROGRAM = 'Hustle Forge';
 
