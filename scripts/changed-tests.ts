@@ -51,6 +51,7 @@ export const SPECS_BY_PATH: readonly (readonly [path: string, specs: readonly st
   ['src/domain/payment/', BILLING],
   ['src/server/auth/', [...ACCOUNT, ...SMOKE]],
   ['src/client/service-worker/', ['tests/e2e/service-worker.spec.ts', 'tests/e2e/push.spec.ts']],
+  ['src/client/lib/service-worker-rules', ['tests/e2e/service-worker.spec.ts', 'tests/e2e/push.spec.ts']],
   ['src/server/coach/', COACH],
   ['src/server/data/', [...JOURNAL, ...SMOKE]],
   ['src/server/functions/find-entries.ts', JOURNAL],

@@ -67,9 +67,13 @@ test('the folders of auth import one another in one direction', () => {
   expect(foldersInCircles(imports)).toEqual([]);
 });
 
-test('the folders of the server import one another in one direction', () => {
-  const imports = folderImports('src/server');
-  expect(imports.size).toBeGreaterThan(20);
+test.each([
+  ['server', 20],
+  ['domain', 10],
+  ['client', 6],
+])('the folders of the %s import one another in one direction', (parent, least) => {
+  const imports = folderImports(`src/${parent}`);
+  expect(imports.size).toBeGreaterThan(least);
   expect(foldersInCircles(imports)).toEqual([]);
 });
 

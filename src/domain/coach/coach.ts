@@ -20,9 +20,6 @@ export const MIN_REVIEW_ENTRY_CHARS = 11;
 export const MIN_REPLY_CHARS = 10;
 export const MIN_REVIEW_REPLY_CHARS = 50;
 export const SCORE_RANGE = { min: 1, max: 10 } as const;
-/** The daily limit behind "unlimited", for feedback and reviews together. Shown wherever the plan is sold. */
-export const FAIR_USE_ANALYSES = 100;
-export const FAIR_USE_NOTE = `Fair use: ${FAIR_USE_ANALYSES} analyses a day.`;
 /** `limit`: the server's setting, which may differ from `FAIR_USE_ANALYSES`. */
 export const dailyLimitText = (limit: number): string =>
   `You have reached the fair-use limit of ${limit} ${limit === 1 ? 'analysis' : 'analyses'} a day. Please come back tomorrow.`;

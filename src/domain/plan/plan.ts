@@ -19,6 +19,10 @@ export const PREMIUM_PRICE = {
   label: `$${PRICE}/year`,
 } as const;
 
+/** The coach's daily limit behind "unlimited", for feedback and reviews together. Shown wherever the plan is sold. */
+export const FAIR_USE_ANALYSES = 100;
+export const FAIR_USE_NOTE = `Fair use: ${FAIR_USE_ANALYSES} analyses a day.`;
+
 /** Free users see today and the 29 days before it (docs/specification/days-and-saving.md 2). */
 export const FREE_WINDOW_DAYS = 30;
 

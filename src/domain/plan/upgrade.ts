@@ -1,5 +1,5 @@
 /** The texts of the upgrade dialog, per premium feature (docs/specification/screens.md 12). */
-import { FAIR_USE_NOTE } from '../coach/coach.ts';
+import { FAIR_USE_NOTE } from './plan.ts';
 
 export type UpgradeFeature =
   | 'historical-logs'

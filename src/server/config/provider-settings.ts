@@ -2,7 +2,7 @@
  * The settings of the services that the server asks or reports to: the coach's model, PayPal, and the collector of
  * traces.
  */
-import { FAIR_USE_ANALYSES } from '#domain/coach/coach.ts';
+import { FAIR_USE_ANALYSES } from '#domain/plan/plan.ts';
 import { isLoopback, isPrivateNetworkHost } from './private-network.ts';
 import { Secret, type SettingsReader } from './settings-reader.ts';
 

@@ -3,13 +3,8 @@
  * analysis.
  */
 import type { Context } from 'hono';
-import {
-  AI_MESSAGES,
-  dailyLimitText,
-  FAIR_USE_ANALYSES,
-  type ReviewRequest,
-  type CoachRefusal,
-} from '#domain/coach/coach.ts';
+import { AI_MESSAGES, dailyLimitText, type ReviewRequest, type CoachRefusal } from '#domain/coach/coach.ts';
+import { FAIR_USE_ANALYSES } from '#domain/plan/plan.ts';
 import { isDay, earliestCurrentDay, latestToday } from '#domain/day/day.ts';
 import { isReviewRange, REVIEW_PERIODS, type ReviewPeriod } from '#domain/plan/review-period.ts';
 import type { Clock } from '../clock.ts';

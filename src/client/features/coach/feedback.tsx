@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, type Ref } from 'react';
 import { flushSync } from 'react-dom';
-import { AI_MESSAGES, FAIR_USE_NOTE } from '#domain/coach/coach.ts';
+import { AI_MESSAGES } from '#domain/coach/coach.ts';
 import { dayLabel, type Day } from '#domain/day/day.ts';
 import { scoreBand } from '#domain/coach/hustle-score.ts';
 import { shortDate } from '#domain/coach/win-bullets.ts';
@@ -20,7 +20,7 @@ import { CoachText, TimeAgo } from './coach-text.tsx';
 import { useIsWide, CoachSheet } from './coach-sheet.tsx';
 import { useFeedback, type StoredFeedback, type OpenLog } from './use-feedback.ts';
 import styles from './coach-panel.module.css';
-import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
+import { PREMIUM_PRICE, FAIR_USE_NOTE } from '#domain/plan/plan.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useClientConfig } from '#client/lib/api/supabase.ts';
 import { PlanPlaceholder } from '#client/ui/plan/plan-placeholder.tsx';

@@ -1,7 +1,8 @@
 /** The review of one period: button, streamed text, result and error, and the newest stored one. */
 import { useEffect, useRef, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import { AI_MESSAGES, FAIR_USE_NOTE, type ReviewProgress, type ReviewResult } from '#domain/coach/coach.ts';
+import { AI_MESSAGES, type ReviewProgress, type ReviewResult } from '#domain/coach/coach.ts';
+import { FAIR_USE_NOTE } from '#domain/plan/plan.ts';
 import { dateRangeLabel } from '#domain/day/date-range.ts';
 import {
   isLongPeriod,

@@ -1,8 +1,8 @@
 /** Hustle Reviews: the upgrade pitch on the free plan, the two periods on premium. */
 import { useQueryClient } from '@tanstack/react-query';
 import { Suspense, useDeferredValue, useEffect, useState } from 'react';
-import { AI_MESSAGES, FAIR_USE_NOTE, type ReviewResult } from '#domain/coach/coach.ts';
-import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
+import { AI_MESSAGES, type ReviewResult } from '#domain/coach/coach.ts';
+import { PREMIUM_PRICE, FAIR_USE_NOTE } from '#domain/plan/plan.ts';
 import { FIRST_DAY, type Day } from '#domain/day/day.ts';
 import { countWorkdays, workdaysText } from '#domain/day/time-off.ts';
 import {

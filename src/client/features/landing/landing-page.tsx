@@ -1,8 +1,7 @@
 /** The landing page, prerendered at build time; its only scripts are the boot script and `landing-entry.ts`. */
 import type { ReactNode } from 'react';
-import { FAIR_USE_NOTE } from '#domain/coach/coach.ts';
 import { FIRST_LINE_MAX_LENGTH } from '#domain/log/entry.ts';
-import { PLANS } from '#domain/plan/plan.ts';
+import { PLANS, FAIR_USE_NOTE } from '#domain/plan/plan.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { ButtonLink } from '#client/ui/button.tsx';
 import { SampleDay } from '#client/ui/coach-sample.tsx';

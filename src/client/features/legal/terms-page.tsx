@@ -1,6 +1,5 @@
 /** The terms of service, in plain English (docs/specification/screens.md 16). */
-import { FAIR_USE_ANALYSES } from '#domain/coach/coach.ts';
-import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
+import { PREMIUM_PRICE, FAIR_USE_ANALYSES } from '#domain/plan/plan.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { LegalPage, type LegalSection } from './legal-page.tsx';
 
