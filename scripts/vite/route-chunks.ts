@@ -14,7 +14,7 @@ type Bundle = {
 };
 type Modules = ReadonlySet<string>;
 
-const AUTH_CLIENT = /\/@supabase\/auth-js\/|\/lib\/api\/auth-client/;
+const AUTH_JS = /\/@supabase\/auth-js\//;
 /** `properties`: the names of the properties that contain the import. */
 type LazyImport = { specifier: string; properties: readonly string[]; isAtLoad: boolean };
 
@@ -58,6 +58,11 @@ export function routeChunks(root: string, entries: Entries) {
     return [...loaded];
   };
 
+  /** The module that loads auth-js after a screen: imported lazily, for what it imports. */
+  const loadsAuth = (id: string, bundle: Bundle): boolean =>
+    bundle.getModuleInfo(id)?.importedIds.some((imported) => AUTH_JS.test(imported)) === true &&
+    [...lazyImports.values()].some((lazy) => lazy.some((module) => module.id === id));
+
   function readRoutes(bundle: Bundle) {
     const page = idOf(entries.app);
     const start = closureOf(bundle, [page]);
@@ -99,7 +104,7 @@ export function routeChunks(root: string, entries: Entries) {
     routes ??= readRoutes(bundle);
     const { start, landing, screens, appClosure, earlyClosure } = routes;
     // Most screens load auth-js, 20 KB, once they are shown. So their chunks have nothing that imports it.
-    if (AUTH_CLIENT.test(id)) return 'auth';
+    if (AUTH_JS.test(id) || loadsAuth(id, bundle)) return 'auth';
     const isInJournal = screens.get('journal')!.closure.has(id);
     const countOf = (access: string): number =>
       [...screens].filter(
@@ -112,7 +117,7 @@ export function routeChunks(root: string, entries: Entries) {
     if (earlyClosure.has(id)) return guests + members > 0 || appClosure.has(id) ? 'early' : 'editor';
     if (appClosure.has(id)) return 'shell';
     if (isInJournal) return guests > 0 ? 'shell' : members > 0 ? 'members' : 'journal';
-    const needsAuth = [...closureOf(bundle, [id])].some((needed) => AUTH_CLIENT.test(needed));
+    const needsAuth = [...closureOf(bundle, [id])].some((needed) => AUTH_JS.test(needed));
     if (guests > 1) return members > 0 && !needsAuth ? 'forms' : 'guests';
     return members > 1 && !needsAuth ? 'sheets' : null;
   };
