@@ -4,7 +4,7 @@
  * with age, so that `age`, `zstd`, `tar` and `psql` can read it without this program.
  */
 import { hash } from 'node:crypto';
-import { isObject, parseJson } from '../parse-json.ts';
+import { hasMoreValues, isObject, parseJson } from '../parse-json.ts';
 
 export const FORMAT = 'hustle-forge-backup';
 /** Raise it with a change that older programs cannot read. A program refuses archives with a higher version. */
@@ -66,9 +66,15 @@ export function kindOfEntry(path: string): EntryKind {
   throw new BackupError(`the archive is damaged: it has an unknown part, ${path}`);
 }
 
+/** A header has some hundred values, and each partition of a table a few dozen. */
+const MAX_VALUES = 100_000;
+
+/** Threat: 16 MB of brackets take 790 MB of memory to parse. */
+const parseBounded = (text: string): unknown => (hasMoreValues(text, MAX_VALUES) ? undefined : parseJson(text));
+
 /** @throws BackupError when this program cannot read the archive. */
 export function parseHeader(text: string): Header {
-  const header = parseJson(text);
+  const header = parseBounded(text);
   if (!isObject(header) || header.format !== FORMAT || !Number.isSafeInteger(header.version)) {
     throw new BackupError('it is no backup of Hustle Forge: it does not begin with the header of one');
   }
@@ -99,7 +105,7 @@ function findWrongField(header: Record<string, unknown>): string | null {
 
 /** @throws BackupError */
 export function parseManifest(text: string): Manifest {
-  const manifest = parseJson(text);
+  const manifest = parseBounded(text);
   if (isObject(manifest) && isText(manifest.header) && isObject(manifest.files) && isObject(manifest.tables)) {
     const isValid = Object.values(manifest.files).every(isText) && Object.values(manifest.tables).every(isTableContent);
     if (isValid) return manifest as Manifest;

@@ -86,6 +86,17 @@ async function refuseUnopened(file: string): Promise<string> {
   return (failure as Error).message;
 }
 
+test.each(['header', 'manifest'] as const)(
+  'refuses a %s of more values than any has, before it is parsed',
+  async (part) => {
+    const parts = readParts();
+    const more = { more: Array(200_000).fill(0) };
+    if (part === 'header') parts.header = { ...parts.header, ...more };
+    else parts.manifest = { ...manifestOf(parts), ...more };
+    expect(await refuseUnopened(await write(parts))).toContain(part);
+  },
+);
+
 test('the archive of these tests is restored when nobody changes it', async () => {
   const file = await write(readParts());
   await world.withOrdinaryOwner(async (url) => {
