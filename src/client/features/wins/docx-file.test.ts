@@ -87,6 +87,12 @@ describe('the Word file', () => {
     ]);
   });
 
+  test('has well-formed properties for any characters of the title and the author', async () => {
+    const members = await readMembers(documentOf([], { title: 'My\uffff year\ufffe', author: 'A\uffffda' }));
+    // happy-dom reads forbidden characters without an error.
+    for (const [name, xml] of members) expect([name, /[\ufffe\uffff]/.test(xml)]).toEqual([name, false]);
+  });
+
   test('names nobody without an author', async () => {
     const members = await readMembers(documentOf([], { author: ' ' }));
     expect(readParagraphs(members.get('word/document.xml')!).map(({ text }) => text)).toEqual(['My year', '2026']);

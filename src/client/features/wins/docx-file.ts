@@ -36,7 +36,7 @@ const BULLETS = 'wins';
 
 /** `paper`: from the reader's locale. */
 export async function docxFile(document: WinsDocument, paper: keyof typeof PAGES): Promise<Blob> {
-  const title = titleOf(document);
+  const [title, author] = [titleOf(document), authorOf(document)].map(xmlText) as [string, string];
   const page = PAGES[paper];
   const textWidth = page.width - 2 * MARGIN;
   const body = sectionsOf(document).flatMap(({ heading, wins }) => [
@@ -63,8 +63,8 @@ export async function docxFile(document: WinsDocument, paper: keyof typeof PAGES
       title,
       subject: `Wins, ${periodLabel(document.from, document.to)}`,
       // Left out, the library names "Un-named".
-      creator: authorOf(document),
-      lastModifiedBy: authorOf(document),
+      creator: author,
+      lastModifiedBy: author,
       styles: {
         default: {
           document: { run: { font: FONTS, size: 22, color: INK }, paragraph: { spacing: { line: 276, after: 80 } } },
