@@ -154,6 +154,19 @@ describe('a journal of jrnl', () => {
     ]);
   });
 
+  test('reads a YAML export whose text has its marks, and one of version 1', async () => {
+    const files = {
+      'out/2013-06-09_a.md':
+        '---\ntitle: A\ndate: 2013-06-09 15:39\nstarred: False\ntags: \nbody: |\t\t\n\t\tWe waited...\n\t\tbody: |\n\t\t...\n\t\tIt came...\n...',
+      'out/2013-06-10_b.md': 'title: B\ndate: 2013-06-10 09:00\nstared: False\ntags: work\n\nIt came...\n',
+    };
+    expect(await detectProgram(sourceFiles(files))).toBe('jrnl');
+    expect((await read(files)).entries.map(({ title, body }) => [title, body.text])).toEqual([
+      ['A', 'We waited...\nbody: |\n...\nIt came...'],
+      ['B', 'It came...'],
+    ]);
+  });
+
   test('names an encrypted journal', async () => {
     const files = { 'journal.txt': `gAAAAABVIHB7tnwKExG7aC5ZbAbBL9SG2wY7MSbPhLmSpGQdH5hs${'A'.repeat(60)}==` };
     expect(await detectProgram(sourceFiles(files))).toBe('jrnl');

@@ -19,7 +19,8 @@ import { findDate, resolveDates, type WrittenDate } from './written-dates.ts';
 /** A journal often has no extension. */
 const isText = ({ path }: SourceFile): boolean => /(?:\.(?:txt|journal|jrnl|md|markdown)|(?:^|\/)[^./]+)$/i.test(path);
 
-const YAML_HEAD = /^---\r?\ntitle: .*\r?\ndate: .*\r?\nstarred: .*\r?\ntags: /;
+/** Versions before 2 wrote no fence, no name of the body, and "stared". */
+const YAML_HEAD = /^(?:---\r?\n)?title: .*\r?\ndate: .*\r?\nstarr?ed: .*\r?\ntags: .*(?:\r?\n|$)/;
 
 /** The counts of the tags, which can be longer than the beginning of the file, or the entries. */
 const JSON_HEAD =
@@ -139,17 +140,17 @@ function* readText({ path }: SourceFile, text: string): Generator<JournalEntry |
 function readYaml(path: string, text: string): JournalEntry | Skipped {
   const field = (name: string): string => new RegExp(String.raw`^${name}: (.*)$`, 'm').exec(text)?.[1]?.trim() ?? '';
   const date = findDate(field('date'));
-  const [, indented = ''] = /^body: \|([^]*?)(?:\r?\n)?\.\.\.\s*$/m.exec(text) ?? [];
   if (!date) return skip(path, 'noDate');
   const resolved = resolveDates([date], false)[0]!;
   if ('reason' in resolved) return skip(path, resolved.reason);
-  const body = indented.replace(/^\t{1,2}/gm, '').trim();
+  const [, indented] = /^body: \|([^]*)$/m.exec(text) ?? [];
+  const body = indented?.replace(/\.\.\.\s*$/, '').replaceAll(/^\t{1,2}/gm, '') ?? text.replace(YAML_HEAD, '');
   return {
     kind: 'entry',
     day: resolved.day,
     time: date.time,
     title: titleOf(field('title')),
-    body: { format: 'markdown', text: body },
+    body: { format: 'markdown', text: body.trim() },
     source: path,
     pictures: 0,
   };

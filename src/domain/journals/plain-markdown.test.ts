@@ -32,6 +32,7 @@ describe('Markdown of other programs', () => {
     ['![[Note]] ![[pic.png|100]]', 'Note'],
     ['![[pic.png]]\ntext', 'text'],
     ['A line ^abc123\n^37066d\nx ^2 and 5 ^n', 'A line\nx ^2 and 5 ^n'],
+    ['100%% sure and 50%% more', '100%% sure and 50%% more'],
     ['seen %%hidden%% seen\n\n%%\nhidden\n\n- too\n%%\n\nend', 'seen  seen\n\n\n\nend'],
     ['> [!tip]- Good to know\n> text', '> **Good to know**\n>\n> text'],
     ['> [!note]\n> text', '> text'],
