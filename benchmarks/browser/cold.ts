@@ -32,9 +32,7 @@ const EMAIL_FIELD = 'input[name=email]';
 const PASSWORD_FIELD = 'input[name=password]';
 const NEW_PASSWORD_FIELD = 'input[autocomplete=new-password]';
 
-/** Times since the first request, in milliseconds. */
-type Loaded = { requests: number[]; scripts: { finished: number; bytes: number }[] };
-type Visit = { page: Page; loaded: Loaded; close(): Promise<void> };
+type Visit = { page: Page; close(): Promise<void> };
 
 const journal = await openJournalBrowser();
 const origin = journal.app.url.replace('127.0.0.1', 'localhost');
@@ -187,13 +185,20 @@ async function measureReset(network: Network): Promise<number> {
 async function measureOpen(network: Network) {
   const { session } = await createWriter();
   const visit = await open(network, EDITOR, JSON.stringify(session));
-  const { page, loaded } = visit;
+  const { page } = visit;
   await page.goto(`${origin}/journal`, { waitUntil: 'commit' });
   const editable = await timeOf(page, EDITOR);
-  // The page goes on loading while this program asks for the time.
-  const requests = loaded.requests.filter((sent) => sent <= editable).length;
-  const scripts = loaded.scripts.filter(({ finished }) => finished <= editable);
-  const scriptBytes = scripts.reduce((sum, { bytes }) => sum + bytes, 0);
+  // An unfinished request has no entry yet.
+  await page.waitForLoadState('networkidle');
+  const { requests, scriptBytes } = await page.evaluate((mark) => {
+    const { startTime: found } = performance.getEntriesByName(mark)[0]!;
+    const entries = performance.getEntriesByType('resource') as PerformanceResourceTiming[];
+    const scripts = entries.filter(({ name, responseEnd }) => name.endsWith('.js') && responseEnd <= found);
+    return {
+      requests: 1 + entries.filter(({ startTime }) => startTime <= found).length,
+      scriptBytes: scripts.reduce((sum, { transferSize }) => sum + transferSize, 0),
+    };
+  }, `${EDITOR} found`);
   const paint = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]!.startTime);
   await visit.close();
   return { paint, editable, requests, scriptBytes };
@@ -222,6 +227,7 @@ async function open(network: Network, selector: string, session?: string): Promi
         const found = document.querySelector(wanted);
         if (!found || found.closest('[inert]')) return;
         observer.disconnect();
+        performance.mark(`${wanted} found`);
         // An element that is there before the style sheets takes keys once it is painted.
         requestAnimationFrame(() => performance.mark(wanted));
       }
@@ -237,20 +243,7 @@ async function open(network: Network, selector: string, session?: string): Promi
     uploadThroughput: (network.kilobits * 1_000) / 8,
   });
   await cdp.send('Emulation.setCPUThrottlingRate', { rate: CPU_SLOWDOWN });
-  const loaded: Loaded = { requests: [], scripts: [] };
-  const scripts = new Set<string>();
-  let start = NaN;
-  cdp.on('Network.requestWillBeSent', ({ requestId, type, request, timestamp }) => {
-    if (!request.url.startsWith('http')) return;
-    if (loaded.requests.length === 0) start = timestamp;
-    loaded.requests.push((timestamp - start) * 1_000);
-    if (type === 'Script' || request.url.endsWith('.js')) scripts.add(requestId);
-  });
-  cdp.on('Network.loadingFinished', ({ requestId, encodedDataLength, timestamp }) => {
-    if (scripts.has(requestId))
-      loaded.scripts.push({ finished: (timestamp - start) * 1_000, bytes: encodedDataLength });
-  });
-  return { page, loaded, close: () => context.close() };
+  return { page, close: () => context.close() };
 }
 
 async function timeOf(page: Page, mark: string): Promise<number> {
