@@ -101,6 +101,8 @@ test.each([
   '2 * 3 * 4',
   'call __init__ now',
   'rm *.log *.tmp',
+  'set _private_name and _id_token',
+  '_1_000 rows',
   '2026. A good year',
   '1000. visitor',
   '#1 done',

@@ -189,6 +189,13 @@ function restoreTyped(state: EditorState): Transaction | null {
     .scrollIntoView();
 }
 
+/** Whether the text goes on with a word that `_` has closed: `_id_token` is an identifier. */
+function continuesName(state: EditorState, text: string): boolean {
+  const converted = convertedIn(state);
+  const { from } = converted?.selection ?? {};
+  return from !== undefined && converted!.doc.textBetween(from - 1, from) === '_' && /^[\p{L}\p{M}\p{N}_]/u.test(text);
+}
+
 function dispatchRestored(view: EditorView): boolean {
   const tr = restoreTyped(view.state);
   if (tr) view.dispatch(closeHistory(tr));
@@ -233,6 +240,10 @@ export const inputRules = Extension.create({
             const { doc } = view.state;
             const $from = doc.resolve(from);
             if (view.composing || isCode($from, view.state)) return false;
+            if (continuesName(view.state, text) && dispatchRestored(view)) {
+              view.dispatch(view.state.tr.insertText(text).scrollIntoView());
+              return true;
+            }
             if (!findConversion($from, doc.resolve(to), text, BLOCK_RULES)) return false;
             // A step of its own, so that undo gives the typed characters back.
             view.dispatch(insert());
