@@ -47,6 +47,8 @@ test.each([
   '-',
   '✓ 12 tests passed',
   '-----',
+  '* * *',
+  '– – –',
   '> quoted',
 ])('keeps %j as a sentence, alone and between others', (line) => {
   const html = line.replace('>', '&gt;');

@@ -32,9 +32,9 @@ const NARROW_NUMBER = /^\(?\d+[.)]$/;
 const WIDE_LETTER = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 /**
  * Word writes a hollow bullet as `o` and a tab, and a PDF has the codes of a symbol font. `- 5 °C` and `+ 3 customers` are not
- * items: a sign before a digit stays.
+ * items: a sign before a digit stays. `* * *` is a rule.
  */
-const BULLET = /^(?:[*•◦▪‣·●○■\uF0A7\uF0B7]\s+|[-+–]\s+(?!\d)|o\t+)(?=\S)/;
+const BULLET = /^(?:[*•◦▪‣·●○■\uF0A7\uF0B7]\s+|[-+–]\s+(?!\d)|o\t+)(?=\S)(?![-*•–\s]+$)/;
 /** Kept as text. Not `✓`, which programs print before a success message. */
 const CHECKBOX = /^(?:\[[ xX]?\]|[☐☑☒])\s+\S/;
 
