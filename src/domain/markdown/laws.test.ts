@@ -96,7 +96,7 @@ describe('Prettier', () => {
           const reformatted = await format(exported, { parser: 'markdown', proseWrap });
           expect(withoutCodeEnds(read(reformatted)), reformatted).toBe(withoutCodeEnds(read(exported)));
         }),
-        { numRuns: isLong ? 30_000 : 200 },
+        { numRuns: isLong ? 34_000 : 200 },
       );
     },
   );
