@@ -183,7 +183,12 @@ export const PROGRAMS: Record<string, Program> = {
     keepsTitle: true,
     write: (entries) => ({
       'export.json': JSON.stringify(
-        entries.map((entry) => ({ id: 1, createdAt: isoOf(entry), title: entry.title, content: entry.text })),
+        entries.map((entry) => ({
+          id: 1,
+          createdAt: isoOf(entry).replace('Z', '.123Z'),
+          title: entry.title,
+          content: entry.text,
+        })),
       ),
     }),
   },
