@@ -208,6 +208,8 @@ test.each([
 test.each([
   ['--\nAna Lovelace', 'Ana Lovelace', []],
   ['--\nLovelace', 'Ana Lovelace', []],
+  ['--\nAna Lovelace, PhD\nKey: 0xABC', 'Ana Lovelace', []],
+  ['--\nAna Lovelace called back', 'Ana Lovelace', ['--', 'Ana Lovelace called back']],
   ['--\nGrace\nHopper Ltd', 'Ana Lovelace', ['--', 'Grace', 'Hopper Ltd']],
   ['--\nAda', 'Ada', []],
 ])('below %j of %s the items are %j', (rest, name, items) => {

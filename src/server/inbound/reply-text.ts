@@ -221,7 +221,7 @@ function isSignatureBlock(lines: readonly string[], { address, name }: Author): 
   return (
     lines.length === 0 ||
     line.includes(address) ||
-    (name !== '' && line.startsWith(name.toLowerCase())) ||
+    (name !== '' && line.startsWith(name.toLowerCase()) && !/^[ ,]*\p{Ll}/u.test(first.slice(name.length))) ||
     (NAME.test(first) && (words.some((word) => names.includes(word)) || lines.some(isContact)))
   );
 }
