@@ -4,9 +4,9 @@ import { expect } from 'vitest';
 
 const WAITING = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
 
-/** Resolves once a connection to the database waits for a lock. A notice that is being prepared may wait as well. */
-export async function waitUntilBlocked(pool: pg.Pool): Promise<void> {
-  await expect.poll(async () => (await pool.query(WAITING)).rowCount).toBeGreaterThanOrEqual(1);
+/** Resolves once `count` connections to the database wait for a lock. A notice that is being prepared may wait as well. */
+export async function waitUntilBlocked(pool: pg.Pool, count = 1): Promise<void> {
+  await expect.poll(async () => (await pool.query(WAITING)).rowCount).toBeGreaterThanOrEqual(count);
 }
 
 /**

@@ -128,10 +128,10 @@ async function saveEarlierLink(service: AsService, { userId, purpose, address, n
           .where('purpose', '=', purpose)
           .where('address', '=', address)
           .where('link_hash', 'is not', null)
-          .where('expires_at', '>', now),
-      )
-      // Two concurrent requests for a mail save the same link.
-      .onConflict((conflict) => conflict.doNothing()),
+          .where('expires_at', '>', now)
+          // The next of two concurrent mails waits here. Both would lock the row by their foreign key, a deadlock.
+          .forUpdate(),
+      ),
   );
 }
 

@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { consumeToken, findByCode, findByLink, issueOneTimeToken } from '#server/auth/codes/one-time-tokens.ts';
 import { claimMail } from '#server/auth/accounts/security-notice.ts';
+import { waitUntilBlocked } from '../block-request.ts';
 import { PASSWORD, tokenHashIn, newAddress, startAuthWorld, type AuthWorld } from '../fixture.ts';
 
 const wrong = (code: string): string => (code === '000000' ? '000001' : '000000');
@@ -62,6 +63,28 @@ describe('with confirmation by mail', () => {
       await issueOneTimeToken(service, { ...token, keepsEarlierLinks });
       expect(await consumeToken(service, found!)).toBe(keepsEarlierLinks);
       expect(await consumeToken(service, found!)).toBe(false);
+    }
+  });
+
+  test('two mails at once wait for each other, and the links of both are valid', async () => {
+    const email = await createConfirmedAccount();
+    const { rows } = await world.admin.query('select id from auth.users where email = $1', [email]);
+    const token = { userId: rows[0].id, purpose: 'magiclink', address: email, now: world.clock.now() } as const;
+    const issue = () =>
+      world.database.transactAsService('mail a link', (transaction) =>
+        issueOneTimeToken(transaction, { ...token, key: randomBytes(32), keepsEarlierLinks: true }),
+      );
+    await issue();
+    const locker = await world.admin.connect();
+    await locker.query('begin');
+    await locker.query('select from auth.one_time_tokens where user_id = $1 for no key update', [token.userId]);
+    const issued = Promise.all([issue(), issue()]);
+    await waitUntilBlocked(world.admin, 2);
+    await locker.query('rollback');
+    locker.release();
+    for (const { linkToken } of await issued) {
+      const service = world.database.asService('test');
+      expect(await findByLink(service, { linkToken, purposes: ['magiclink'], now: token.now })).not.toBeNull();
     }
   });
 
