@@ -12,11 +12,11 @@ export function SettingsRoute() {
   return <SettingsScreen sendAll={() => savers.sendAll()} tokens={<AccessTokensCard />} />;
 }
 
-/** The Access tokens card of the settings. The list loads when the user opens it. */
 const panel = lazyChunk(
   async () => (await import('#client/features/account/access-tokens-panel.tsx')).AccessTokensPanel,
 );
 
+/** The Access tokens card of the settings. The list loads when the user opens it. */
 function AccessTokensCard() {
   const openChunk = useOpenChunk();
   const [isOpen, setOpen] = useState(false);

@@ -15,7 +15,7 @@ export const OPEN_FEEDBACK = 'feedback';
 export function rememberPurchaseOrigin(feature: UpgradeFeature): void {
   const { pathname, search } = location;
   const date = new URLSearchParams(search).get('date');
-  // The panel was open beside a day, which after the payment is no longer the initial one of an address without a date.
+  // The payment can end on another day, so the address names the day that the panel was open beside.
   const shown = isDay(date) ? date : localToday();
   const isFeedback = feature === 'ai-feedback' && pathname === ROUTES.journal.path;
   const path = isFeedback ? `${pathname}?date=${shown}&payment=${OPEN_FEEDBACK}` : pathname + search;

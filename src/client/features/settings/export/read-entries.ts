@@ -17,7 +17,7 @@ export type StoredDay = Pick<
   'date' | 'content' | 'id' | 'revision' | 'hustle_score' | 'ai_feedback' | 'ai_analyzed_at'
 >;
 
-/** Of a request, with its repetitions: without an answer it would wait for ever. */
+/** For a request with its retries: without an answer it would wait for ever. */
 const REQUEST_TIMEOUT_MS = 45_000;
 const withTimeout = (signal: AbortSignal): AbortSignal =>
   AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]);

@@ -12,7 +12,6 @@ import { TermsLinks } from '../account-fields.tsx';
 import type { WayProps } from '../sign-in-layout.tsx';
 import styles from './sign-in-ways.module.css';
 
-/** The ways to sign in besides a password, on the sign-in page and in the overlay of an expired session. */
 const loadPasskeys = () => import('./passkey-sign-in.ts');
 
 type PasskeyButtonProps = {
