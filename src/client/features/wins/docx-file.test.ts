@@ -71,8 +71,8 @@ describe('the Word file', () => {
       { style: 'Title', text: 'My year', ...plain },
       { style: 'Facts', text: 'Ada Smith  ·  2026', ...plain },
       { style: 'Heading1', text: 'Q1', ...plain },
-      { style: 'Win', text: 'Shipped <billing> & more\u00a0 Feb\u00a03', ...plain, isBullet: true },
-      { style: 'Win', text: 'Closed the audit\u00a0 Mar\u00a01', ...plain, isBullet: true },
+      { style: 'Win', text: 'Shipped <billing> & more\u00a0\u00a0Feb\u00a03', ...plain, isBullet: true },
+      { style: 'Win', text: 'Closed the audit\u00a0\u00a0Mar\u00a01', ...plain, isBullet: true },
     ]);
     const styles = [...parseXml(members.get('word/styles.xml')!).getElementsByTagName('w:style')];
     expect(styles.map((style) => style.getAttribute('w:styleId'))).toEqual(
@@ -115,7 +115,7 @@ describe('the Word file', () => {
       documentOf([heading('סיכום'), win('2026-02-03', '2 חוזים עם Acme'), win('2026-02-04', 'Signed חוזה')]),
     );
     expect(read.map(({ isRightToLeft }) => isRightToLeft)).toEqual([false, false, true, true, false]);
-    expect(read[3]!.text).toBe('2 חוזים עם Acme\u200f\u00a0 Feb\u00a03');
+    expect(read[3]!.text).toBe('2 חוזים עם Acme\u200f\u00a0\u00a0Feb\u00a03');
   });
 
   test('is well-formed whatever the lines are, and keeps their words', async () => {
@@ -141,7 +141,7 @@ describe('the Word file', () => {
 test.each(['\u0085', '\u2028', '\u000b', '\n'])('keeps words apart that %j separates', async (end) => {
   const document = documentOf([win('2026-03-01', `one${end}two`)], { title: `my${end}year`, author: `A${end}B` });
   const read = readParagraphs((await readMembers(document)).get('word/document.xml')!);
-  expect(read.map(({ text }) => text)).toEqual(['my year', 'A B  ·  2026', 'one two\u00a0 Mar\u00a01']);
+  expect(read.map(({ text }) => text)).toEqual(['my year', 'A B  ·  2026', 'one two\u00a0\u00a0Mar\u00a01']);
 });
 
 const ODD = ['\u0000', '\u000b', '\u001b', '\ud800', '\uffff', '\ufffe', ']]>', '&amp;', '<w:p/>', '\u0085', '😀', 'א'];

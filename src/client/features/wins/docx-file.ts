@@ -51,7 +51,7 @@ export async function docxFile(document: WinsDocument, paper: keyof typeof PAGES
             run(text),
             // A no-break space: the day never stands alone on a line.
             new TextRun({
-              text: `${isRightToLeft(text) ? '\u200f' : ''}\u00a0 ${lineDate(date, document).replaceAll(' ', '\u00a0')}`,
+              text: `${isRightToLeft(text) ? '\u200f' : ''}\u00a0\u00a0${lineDate(date, document).replaceAll(' ', '\u00a0')}`,
               style: 'Day',
             }),
           ],
