@@ -143,6 +143,10 @@ test.describe('on a touch screen', () => {
       }
       await expect.poll(async () => (await textsOf(page))[index]).toBe(order[15]);
     }
+    // A text with the focus would open the keyboard.
+    await page.getByRole('button', { name: 'Remove this line' }).nth(14).tap();
+    await expect(lines(page)).toHaveCount(29);
+    await expect(page.getByRole('button', { name: 'Remove this line' }).nth(14)).toBeFocused();
   });
 });
 

@@ -102,10 +102,7 @@ const Line = memo(function Line(props: LineProps) {
   const { line, day, canEdit, isFirst, isLast, isDragged, drop } = props;
   const { onLines, onRemove, onFocusLine, onDrag, announce } = props;
   const { id } = line;
-  const neighbour = (by: -1 | 1): HTMLElement | null => {
-    const row = window.document.getElementById(`line-${id}`)!.closest('li')!;
-    return (by === 1 ? row.nextElementSibling : row.previousElementSibling)?.querySelector('textarea') ?? null;
-  };
+  const row = useRef<HTMLLIElement>(null);
 
   const nudge = (by: -1 | 1): void => {
     if (by === 1 ? isLast : isFirst) return;
@@ -133,17 +130,19 @@ const Line = memo(function Line(props: LineProps) {
     // A line is one paragraph: Enter goes to the next one.
     if (event.key === 'Enter' && event.currentTarget instanceof HTMLTextAreaElement) {
       event.preventDefault();
-      neighbour(1)?.focus();
+      row.current!.nextElementSibling?.querySelector('textarea')?.focus();
     }
   };
   const removeAndFocusNear = (): void => {
-    const next = neighbour(1) ?? neighbour(-1);
+    const next = row.current!.nextElementSibling ?? row.current!.previousElementSibling;
     onRemove(line);
-    if (next) requestAnimationFrame(() => next.focus());
+    // Not the text, which would open the keyboard of a phone.
+    if (next) requestAnimationFrame(() => next.querySelector<HTMLElement>('button:last-of-type')?.focus());
   };
 
   return (
     <li
+      ref={row}
       className={styles.line}
       data-kind={line.kind}
       data-dragged={isDragged || undefined}
