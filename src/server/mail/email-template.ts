@@ -82,7 +82,7 @@ function asHtml(part: EmailBlock): string {
 }
 
 const row = (name: string, value: string): string =>
-  `<tr><td class="quiet" style="padding:2px 24px 2px 0">${name}</td><td style="padding:2px 0">${value}</td></tr>`;
+  `<tr><td class="quiet" style="padding:2px 24px 2px 0;vertical-align:top">${name}</td><td style="padding:2px 0">${value}</td></tr>`;
 
 /**
  * The colours of both themes. All other styles are inline, because some mail clients drop style sheets; in those the mail has
