@@ -27,6 +27,16 @@ describe.each(WEEK_STARTS)('weeks that begin on %s', (start) => {
   });
 });
 
+test.each([
+  ['2015-12-28', '2016-01-03'],
+  ['2020-12-28', '2021-01-03'],
+  ['2026-12-28', '2027-01-03'],
+])('the ISO week 53 from %s ends on %s, in the next year', (monday, sunday) => {
+  for (let date = day(monday); date <= sunday; date = addDays(date, 1))
+    expect(weekStartOf(date, 'Monday'), date).toBe(monday);
+  expect(weekStartOf(addDays(day(sunday), 1), 'Monday')).toBe(addDays(day(sunday), 1));
+});
+
 test('leap days exist where the calendar has them', () => {
   const lengthOf = (date: Day): number => daysOfMonth(monthOf(date)).length;
   expect(['2024-02-01', '2023-02-01', '2000-02-01', '1900-02-01'].map((text) => lengthOf(day(text)))).toEqual([
