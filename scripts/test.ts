@@ -7,7 +7,8 @@
  * - `--trace`: keeps a Playwright trace of every end-to-end test that fails
  * - `--record`: writes the slowest files to docs/slowest-tests.md
  */
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readFile, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureTestBrowser } from './browser/browser.ts';
 import { buildClient } from './build/build-client.ts';
@@ -30,6 +31,9 @@ import {
 } from './test-results.ts';
 
 const SLOWEST = 20;
+const SHARED_MEMORY = '/dev/shm';
+/** The tests of faults and backups hold 0.5 GB of files, and the processes of a run need memory too. */
+const MIN_MEMORY_BYTES = 8 * 1024 ** 3;
 const REPORTS = {
   vitest: join(ROOT, 'test-results', 'vitest.json'),
   playwright: join(ROOT, 'test-results', 'playwright.json'),
@@ -45,6 +49,11 @@ let stopped = false;
 exitWithParent();
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => (stopped = true));
 
+const memory = await memoryFolder();
+if (memory !== null) {
+  process.env['TMPDIR'] = memory;
+  process.once('exit', () => rmSync(memory, { recursive: true, force: true }));
+}
 const results: TestResult[] = [];
 const failedExits: FailedExits = {};
 try {
@@ -64,6 +73,27 @@ await reportSlowestFiles();
 await reportFailedTests();
 process.stdout.write(`\n${summaryLine(results)}\n`);
 process.exit(results.some(({ failed }) => failed > 0) ? 1 : 0);
+
+/**
+ * A temporary folder in memory for the run, or null where none is large enough. Copying the template database for a test
+ * file took 0.02 s of CPU time there, and 0.03 to 0.31 s on a disk with a million files.
+ */
+async function memoryFolder(): Promise<string | null> {
+  try {
+    const mounts = (await readFile('/proc/mounts', 'utf8')).split('\n').map((line) => line.split(' '));
+    const [, , , options = 'noexec'] =
+      mounts.find(([, path, type]) => path === SHARED_MEMORY && type === 'tmpfs') ?? [];
+    const { bavail, bsize } = await statfs(SHARED_MEMORY);
+    const free = Math.min(bavail * bsize, process.availableMemory());
+    if (options.split(',').includes('noexec') || free < MIN_MEMORY_BYTES) return null;
+    const folder = await mkdtemp(join(SHARED_MEMORY, 'hustle-forge-tests-'));
+    // As /tmp: PostgreSQL runs as another user if the tests run as root.
+    await chmod(folder, 0o1777);
+    return folder;
+  } catch {
+    return null;
+  }
+}
 
 /** Arguments for each runner: null skips the runner, an empty list of specs runs all of them. */
 type Selection = { vitest: string[] | null; specs: string[] | null };

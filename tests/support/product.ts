@@ -5,10 +5,10 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { freePort } from '#server/database/embedded/endpoint.ts';
-import { ROOT } from '../../scripts/project.ts';
 
 export type Product = {
   readonly url: string;
@@ -58,7 +58,7 @@ const settingsOf = (port: string) => ({
   HOST: '127.0.0.1',
   PORT: port,
   PUBLIC_URL: `http://localhost:${port}`,
-  DATA_DIR: join(ROOT, '.cache', `product-${port}`),
+  DATA_DIR: join(tmpdir(), `hustle-forge-product-${port}`),
   DATABASE_URL: '',
   NODE_ENV: 'development',
   SANDBOX: 'on',

@@ -34,7 +34,7 @@ export async function createTestDatabase({
   if (!templateUrl) throw new Error('no test server: the test must run with tests/support/test-database-server.ts');
   const template = databaseName(templateUrl);
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await onServer(templateUrl, `create database ${name} template ${template}`);
+  await onServer(templateUrl, `create database ${name} template ${template} strategy file_copy`);
   const url = withDatabase(templateUrl, name);
   const poolUrl = isDirect ? undefined : process.env[POOL_URL_VARIABLE];
   const databasePoolUrl = poolUrl ? new Secret(withDatabase(poolUrl, name)) : null;
