@@ -3,7 +3,7 @@
  */
 import type { CoachSettings, StructuredBy } from '../../config/provider-settings.ts';
 import { ModelError, type CoachModel, type ModelPart, type ModelRequest, type ReplyForm } from './model.ts';
-import { endsUntaggedThought } from '../parse-response.ts';
+import { endsUntaggedThought } from '../strip-thoughts.ts';
 
 const REPLY_FORMS: Readonly<Record<StructuredBy, ReplyForm>> = {
   schema: 'object',
