@@ -93,11 +93,13 @@ function startsWithTable(start: string): boolean {
 }
 
 const MAX_JSON_DEPTH = 3;
+/** Threat: each of many objects has a name of its own, so the table grows with the square of the file. */
+const MAX_COLUMNS = 200;
 
 /** The first list of objects in JSON that has a column of dates and one of texts. */
 function tableOf(json: string): Table {
   const rows = findRows(JSON.parse(json), MAX_JSON_DEPTH);
-  const header = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const header = namesOf(rows);
   return {
     rows: [header, ...rows.map((row) => header.map((name) => cellOf(row[name])))],
     separator: ',',
@@ -105,13 +107,16 @@ function tableOf(json: string): Table {
   };
 }
 
+const namesOf = (rows: readonly Fields[]): string[] =>
+  [...new Set(rows.flatMap((row) => Object.keys(row)))].slice(0, MAX_COLUMNS);
+
 function findRows(value: unknown, depth: number): Fields[] {
   const named = Object.entries(fieldsOf(value));
   const rows =
     named.length > 0 && named.every(([name]) => DAY_NAME.test(name))
       ? named.map(([date, entry]) => ({ date, ...(typeof entry === 'string' ? { text: entry } : fieldsOf(entry)) }))
       : listOf(value).map(entryOf);
-  if (columnsOf(rows.flatMap((row) => Object.keys(row)))) return rows;
+  if (columnsOf(namesOf(rows))) return rows;
   if (depth === 0) return [];
   for (const [, inner] of named) {
     const found = findRows(inner, depth - 1);
