@@ -157,7 +157,7 @@ export function createSnippet(terms: readonly SearchTerm[], text: string): TextP
   return parts;
 }
 
-const toSingleLine = (text: string): string => text.replace(/\s*\n\s*/g, ' · ').replace(/\s+/g, ' ');
+const toSingleLine = (text: string): string => text.replace(/(?<!\s)\s*\n\s*/g, ' · ').replace(/\s+/g, ' ');
 
 /** The first start of a word in `at..limit`; never splits a surrogate pair. */
 function snippetStart(text: string, at: number, limit: number): number {

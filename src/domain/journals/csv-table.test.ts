@@ -167,4 +167,5 @@ test('takes linear time', async () => {
   for (const part of ['"', '""', '",', '2024-05-01,"x\n', '\n', ',']) await read(`Date,Text\n${part.repeat(300_000)}`);
   const list = Array.from({ length: 20_000 }, (_, at) => ({ date: '2024-05-01', text: 'x', [`name ${at}`]: at }));
   expect((await read(JSON.stringify(list), 'a.json')).entries).toHaveLength(list.length);
+  await read(`{"date":"2024-05-01","text":"a${' '.repeat(300_000)}b"}`, 'a.jsonl');
 });

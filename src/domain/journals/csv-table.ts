@@ -77,7 +77,7 @@ export const csvTable: JournalReader = {
       files.filter((file) => isTable(file) || isJson(file) || hasLines(file)),
       context,
       (file, text) => {
-        const json = hasLines(file) ? `[${text.trim().replaceAll(/\s*\n\s*/g, ',')}]` : text;
+        const json = hasLines(file) ? `[${text.trim().replaceAll(/(?<!\s)\s*\n\s*/g, ',')}]` : text;
         return readTable(file, isTable(file) ? parseTable(normalizeText(text)) : tableOf(json), context.zone);
       },
     ),

@@ -137,7 +137,8 @@ export function distinctTitle(title: string | null, text: string): string | null
   const plain = (line: string): string =>
     line
       .replace(/<[^<>]*>/g, '')
-      .replace(/^[\s>#*+=-]+|[\s#*_:=-]+$/g, '')
+      .replace(/^[\s>#*+=-]+/, '')
+      .replace(/(?<![\s#*_:=-])[\s#*_:=-]+$/, '')
       .replace(/[*_`]/g, '')
       .toLowerCase();
   const first = /\S[^\n]*/.exec(text)?.[0] ?? '';

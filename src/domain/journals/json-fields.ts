@@ -13,7 +13,7 @@ export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(val
 export const titleOf = (value: unknown): string | null =>
   stringOf(value)
     .trim()
-    .replace(/\s*[\r\n]+\s*/g, ' ') || null;
+    .replace(/(?<!\s)\s*[\r\n]+\s*/g, ' ') || null;
 
 export const isHtml = (text: string): boolean =>
   /^\s*<(?:p|div|h[1-6]|ul|ol|blockquote|span|strong|b|em|i|u|br|pre)(?:\s[^<>]*)?\/?>/i.test(text);

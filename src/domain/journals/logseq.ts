@@ -95,7 +95,7 @@ function* readJournal(
     day,
     time: null,
     title: null,
-    body: { format: 'markdown', text: plain.text.replace(/^\n+|\s+$/g, '') },
+    body: { format: 'markdown', text: plain.text.replace(/^\n+/, '').trimEnd() },
     source: file.path,
     pictures: plain.pictures,
   };

@@ -57,7 +57,7 @@ function lineOf(line: string): string {
   const box = word === undefined ? '' : word === 'DONE' ? '[x] ' : word.startsWith('CANCEL') ? 'Canceled: ' : '[ ] ';
   const text = line
     .slice(all.length)
-    .replace(/[ \t]+:[\w@:]+:[ \t]*$/, '')
+    .replace(/(?<![ \t])[ \t]+:[\w@:]+:[ \t]*$/, '')
     .replace(/[<[](\d{4}-\d{2}-\d{2})(?: [^\d\s\]>]{1,12})?( \d{1,2}:\d{2})?[^\]>\n]{0,40}[\]>]/g, '$1$2');
   return `${'#'.repeat(Math.min(stars.length, 6))} ${box}${inlineOf(text)}`;
 }

@@ -57,6 +57,18 @@ test.each(Object.entries(PROGRAMS))('%s that is cut anywhere ends no reader', as
   );
 });
 
+test.each(Object.entries(PROGRAMS))(
+  '%s with long runs of a sign is read in linear time',
+  async (_, { reader, write }) => {
+    // Quadratic time would exceed the test's timeout.
+    for (const sign of [' ', '#', '\n ', '\r']) {
+      const run = `a${sign.repeat(200_000)}b`;
+      for (const change of [{ title: run }, { text: run }])
+        await readFiles(reader, sourceFiles(write([{ ...samples[0]!, ...change }])));
+    }
+  },
+);
+
 /** The same JSON with one value of it replaced. */
 function replaceValue(value: unknown, at: { left: number }, by: unknown): unknown {
   at.left -= 1;

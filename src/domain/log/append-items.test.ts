@@ -35,6 +35,12 @@ describe('an item', () => {
     expect(html).toBe('<ol><li><p>a &lt;b&gt;<br>b &amp; c</p></li><li><p>&lt;script&gt;</p></li></ol>');
     expect(isCleanLog(html)).toBe(true);
   });
+
+  test('takes linear time with a long run of spaces', () => {
+    // Quadratic time would exceed the test's timeout.
+    const text = `a${' '.repeat(300_000)}b`;
+    expect(appendItems('', [text])).toBe(`<ol>${item(text)}</ol>`);
+  });
 });
 
 describe('the items of a text', () => {

@@ -12,7 +12,7 @@ export const APPEND_MAX_ITEMS = 200;
 /** The HTML of an item. The text is not markup, and its lines are breaks. */
 export const itemHtml = (text: string): string =>
   `<li><p>${text
-    .split(/\s*\n\s*/)
+    .split(/(?<!\s)\s*\n\s*/)
     .map(escapeHtml)
     .join('<br>')}</p></li>`;
 
