@@ -1,5 +1,5 @@
 /** Merges the words, marks and block tag of one line. */
-import { isBlank, type Line, type TextTag, type Unit } from './merge-lines.ts';
+import { isBlank, type Line, type TextTag, type Unit } from './read-lines.ts';
 
 export type Content = { readonly tag: TextTag; readonly html: string; readonly text: string };
 

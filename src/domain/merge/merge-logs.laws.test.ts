@@ -11,7 +11,7 @@ import {
   type EditedLine,
   type LogEdit,
 } from '../../../tests/support/log-edits.ts';
-import { readLines } from './merge-lines.ts';
+import { readLines } from './read-lines.ts';
 import { mergeLines, mergeLogs, mapPosition } from './merge-logs.ts';
 
 const RUNS = { numRuns: fuzzBudget(400) };

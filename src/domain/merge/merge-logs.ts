@@ -1,9 +1,9 @@
 /**
  * Three-way merge of a log: two versions that were edited independently, against their common base. Pure. The number
- * of comparisons per line is bounded, so long logs merge quickly too (docs/specification/days-and-saving.md 6).
+ * of comparisons per line is bounded, so long logs merge quickly too (docs/specification/days-and-saving.md 13).
  */
 import { containsText, isChanged, isNotable, mergeContent, type MergedContent } from './merge-content.ts';
-import { isBlank, readLines, type Line, type Unit, type Container } from './merge-lines.ts';
+import { isBlank, readLines, type Line, type Unit, type Container } from './read-lines.ts';
 import { adoptAddedLines, createStructureMerge, writeUnits, type Structure } from './merge-structure.ts';
 import { createUnits } from './match/merge-units.ts';
 

@@ -1,6 +1,6 @@
 /** Decides for each unit which containers it is in and which containers begin with it. */
 import { isChanged, type MergedContent } from './merge-content.ts';
-import { isBlank, parentOf, type Container, type Line, type Unit } from './merge-lines.ts';
+import { isBlank, parentOf, type Container, type Line, type Unit } from './read-lines.ts';
 import { createLogWriter, type Level } from './write-log.ts';
 
 export type Structure = {

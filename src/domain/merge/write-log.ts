@@ -1,6 +1,6 @@
 /** Writes lines with their containers as canonical HTML that `isCleanLog` accepts. */
 import { ENTRY_MAX_DEPTH } from '../log/entry-html.ts';
-import type { Container, TextTag } from './merge-lines.ts';
+import type { Container, TextTag } from './read-lines.ts';
 
 /** A list item or a quote to be opened. `key` identifies it for the lines that follow. */
 export type Level = {

@@ -1,6 +1,6 @@
 /** Finds each line of the base in an edited version: first by equal words, then by similarity and position. */
 import { matchCommonSubsequence } from './common-subsequence.ts';
-import { isBlank, parentOf, textKey, type Line } from '../merge-lines.ts';
+import { isBlank, parentOf, textKey, type Line } from '../read-lines.ts';
 
 /** From this similarity on, a line between the same neighbours (in the same gap) counts as an edit of the base line. */
 const MIN_EDIT_SCORE = 0.35;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { matchCommonSubsequence } from './common-subsequence.ts';
 import { heaviestIncreasingPairs, type Pair } from './align-lines.ts';
-import { readLines } from '../merge-lines.ts';
+import { readLines } from '../read-lines.ts';
 import { mergeLines } from '../merge-logs.ts';
 
 const match = (a: readonly number[], b: readonly number[]): number[] => [

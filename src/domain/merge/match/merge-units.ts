@@ -1,6 +1,6 @@
 /** Groups the lines of the base, mine and theirs into units: the same line in each of the three. */
 import { alignLines, MIN_PREFIX_LENGTH, type Alignment } from './align-lines.ts';
-import { isBlank, textKey, parentOf, type Line, type Unit } from '../merge-lines.ts';
+import { isBlank, textKey, parentOf, type Line, type Unit } from '../read-lines.ts';
 import { containsText } from '../merge-content.ts';
 
 export type Units = { readonly all: readonly Unit[]; readonly unitOf: ReadonlyMap<Line, Unit> };
