@@ -180,7 +180,10 @@ const asciiDigit = (digit: string): string => {
   return String(point - ZEROS.findLast((zero) => zero <= point)!);
 };
 
-/** The first date in a heading, a line or a name, or null. */
+/**
+ * The date in a heading, a line or a name, with all its readings; null if it has none. Of several dates, that of the least
+ * ambiguous notation, not that which comes first.
+ */
 export function findDate(text: string, context: DateContext = {}): WrittenDate | null {
   const source = text
     .slice(0, MAX_LENGTH)

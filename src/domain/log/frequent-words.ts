@@ -2,7 +2,6 @@
 import { MONTHS, WEEKDAYS } from '../day/day.ts';
 import { countTags, listTags, type TagCount } from './tags.ts';
 
-/** `days`: how many logs mention it. */
 export type Mention = TagCount;
 
 const MAX_MENTIONS = 8;

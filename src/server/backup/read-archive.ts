@@ -39,7 +39,7 @@ export type Source = {
   /** The private keys for an encrypted archive. */
   identities: Identities | null;
   signal?: AbortSignal | undefined;
-  /** Called with the bytes of the file that were read so far. */
+  /** Called with the number of bytes that have been read so far. */
   onRead?: ((bytes: number) => void) | undefined;
 };
 

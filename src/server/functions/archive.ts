@@ -104,7 +104,7 @@ const BEFORE_ALL: OtherRow = { at: '-infinity', id: '00000000-0000-0000-0000-000
 /** A member of the file beside the logs. */
 type ArchivePart = { name: string; rows: number; page: string; format?: (value: never) => unknown };
 
-/** Pages of a table, oldest first. */
+/** The SQL of the page of a table that follows the row at `$2`, `$3`, oldest first. `$1` is the user. */
 const pageOf = (table: string, rows: number, value: string): string => `
   select created_at::text as at, id, json_build_object(${value}) as value
     from public.${table} where user_id = $1 and (created_at, id) > ($2::timestamptz, $3::uuid)

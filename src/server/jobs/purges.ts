@@ -66,7 +66,6 @@ export const purgeUnconfirmedAccounts = (service: AsService, now: Date, signal: 
     signal,
   );
 
-/** Returns the number of deleted rows. */
 export async function purgeExpired(service: AsService, now: Date, signal: AbortSignal): Promise<number> {
   let deleted = 0;
   for (const [table, key, condition] of EXPIRED) {

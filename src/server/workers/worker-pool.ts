@@ -29,7 +29,7 @@ export type WorkerPool = {
   readonly slots: readonly Slot[];
   /** Workers that were told to finish and have not ended yet. */
   readonly leaving: readonly WorkerId[];
-  /** Ends in a row without a stable worker. */
+  /** Exits in a row since a worker last was stable; the exit of that one is the first. */
   readonly failures: number;
   readonly started: number;
   /** The rolling restart under way: the slots to replace, and the old worker to wait for. */

@@ -134,9 +134,6 @@ function useDeletedDayToast(): (savers: DaySavers, date: Day, html: string) => v
     });
 }
 
-// Detects plan changes while the page is open: a payment in another tab, a webhook, a refund, an expiry. Asks again for a
-// plan that could not be loaded.
-
 /**
  * Refreshes while the page is visible, one request at a time: a tab that comes to the front fires both `focus` and
  * `visibilitychange`.
@@ -155,6 +152,10 @@ function createPlanRefresh(refreshProfile: () => Promise<unknown>): () => void {
 /** How often a visible page asks for a plan that it could not load. */
 const RETRY_MS = 5_000;
 
+/**
+ * Reads the plan again when the page comes to the front: a payment in another tab, a refund or an expiry may have changed
+ * it. Asks again for a plan that could not be loaded.
+ */
 function usePlanChange(premium: boolean | null, queries: QueryClient): void {
   const { expired, profileState, refreshProfile } = useSession();
   const isUnknown = profileState === 'unavailable';

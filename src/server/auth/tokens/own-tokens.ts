@@ -115,7 +115,7 @@ const recordRevocation = ({ clock }: AuthDeps, transaction: AsService, { userId,
     details: { token_id: id },
   });
 
-/** Without a recent sign-in: an owner who sees a foreign token ends it at once. */
+/** Needs no recent sign-in, so that an owner who finds a token that a thief has made can end it at once. */
 export const removeToken: Endpoint<Given & { ids: { id: string } }> = async (
   context,
   deps,

@@ -10,8 +10,8 @@ type Json = Record<string, unknown>;
 export type RepairEvent = (event: Json) => Json | null;
 
 /**
- * For streams of OpenAI-compatible endpoints. Gateways send events without choices, vLLM and Ollama errors in other shapes,
- * and some servers an empty finish reason, or none before `[DONE]`.
+ * For streams of OpenAI-compatible endpoints. Gateways send events without choices, vLLM and Ollama send errors in other
+ * shapes, and some servers send an empty finish reason. `repairStream` adds a reason that never came.
  */
 export const repairOpenAiEvent: RepairEvent = (event) => {
   if (Array.isArray(event['choices'])) return { ...event, choices: event['choices'].map(repairChoice) };
