@@ -164,6 +164,11 @@ function addDeclarations(rule: Rule, css: string, rank: number): void {
 /** Properties that change which text is shown, where it breaks and how it is marked. */
 const USED_PROPERTY =
   /display|visibility|white-space|font-(?:weight|style|size)|text-(?:decoration|transform)|vertical-align|mso-(?:list|hide)/i;
+/**
+ * Of one rule, and of a selector before the rule is added. Threat: each of thousands of elements takes over thousands of
+ * properties.
+ */
+const MAX_DECLARATIONS = 100;
 const SIMPLE_SELECTOR = /^([a-z][a-z0-9]*)?(?:([.#])[\w-]+)?$/i;
 
 const withoutComments = (css: string): string =>
@@ -185,13 +190,14 @@ function readRules(css: string): ReadonlyMap<string, Rule> {
     const isRule = depth === 0 && body !== undefined && nested.length === 0;
     depth = Math.max(0, depth + part.split('{').length - 2);
     if (!isRule || !USED_PROPERTY.test(body)) continue;
+    const declarations = body.split(';', MAX_DECLARATIONS).join(';');
     for (const selector of selectors!.split(',').map((name) => name.trim())) {
       const [, tag = '', sign] = SIMPLE_SELECTOR.exec(selector) ?? [];
       if (tag === '' && sign === undefined) continue;
       const name = tag.toLowerCase() + selector.slice(tag.length);
       const rule = rules.get(name) ?? new Map<string, Declared>();
       const specificity = (tag === '' ? 0 : RANK.tag) + (sign === '#' ? RANK.id : sign === '.' ? RANK.class : 0);
-      addDeclarations(rule, body, specificity + order);
+      if (rule.size < MAX_DECLARATIONS) addDeclarations(rule, declarations, specificity + order);
       rules.set(name, rule);
     }
   }

@@ -1,6 +1,7 @@
 // @vitest-environment happy-dom
 /** Tests `htmlToLog` with HTML of the shapes that other programs copy. */
 import { describe, expect, test, vi } from 'vitest';
+import { createStyleReader } from './element-style.ts';
 import { withoutStyles } from './inert-html.ts';
 import { expectStoredUnchanged } from '../../../../tests/support/journal-editor.ts';
 import { htmlToLog } from './html-to-log.ts';
@@ -559,6 +560,20 @@ describe('HTML that would take long', () => {
     };
     expect(searchesFor(100)).toBe(1);
     exec.mockRestore();
+  });
+
+  test('takes at most 200 declarations of a style sheet for an element', () => {
+    const names = Array.from({ length: 20_000 }, (_, at) =>
+      at.toString(26).replaceAll(/\d/g, (digit) => 'qrstuvwxyz'[+digit]!),
+    );
+    const element = document.createElement('b');
+    for (const css of [
+      `b{display:block;${names.join(':x;')}:x}`,
+      names.map((name) => `b{display:block;${name}:x}`).join(''),
+    ]) {
+      const style = createStyleReader(css)(element);
+      expect([style.get('display'), style.size <= 200]).toEqual(['block', true]);
+    }
   });
 
   test.each([
