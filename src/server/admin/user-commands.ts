@@ -125,7 +125,7 @@ async function removeUser({ database, config, address, userId, options }: Target
   return `${address} is deleted.`;
 }
 
-/** The members of the exported file: name, table, the column that holds the user's id, and the omitted columns. */
+/** The members of the file besides the logs: name, table, the column that holds the user's id, and the omitted columns. */
 const TABLES: readonly (readonly [name: string, table: string, key: string, secrets: readonly string[]])[] = [
   ['account', 'auth.users', 'id', ['password_hash']],
   ['identities', 'auth.identities', 'user_id', []],
@@ -134,6 +134,8 @@ const TABLES: readonly (readonly [name: string, table: string, key: string, secr
   ['passkeys', 'auth.webauthn_credentials', 'user_id', ['public_key', 'credential_id']],
   ['audit_log', 'auth.audit_log', 'user_id', []],
   ['profile', 'public.profiles', 'id', []],
+  ['earlier_versions', 'public.entry_versions', 'user_id', []],
+  ['imports', 'public.import_days', 'user_id', []],
   ['analyses', 'public.analyses', 'user_id', []],
   ['reviews', 'public.reviews', 'user_id', []],
   ['documents', 'public.documents', 'user_id', []],
@@ -141,9 +143,11 @@ const TABLES: readonly (readonly [name: string, table: string, key: string, secr
   ['preferences', 'public.preferences', 'user_id', []],
   ['time_off', 'public.time_off', 'user_id', []],
   ['access_tokens', 'public.access_tokens', 'user_id', ['token_hash']],
+  ['slack_links', 'public.slack_links', 'user_id', []],
   ['push_subscriptions', 'public.push_subscriptions', 'user_id', ['endpoint', 'p256dh', 'auth', 'renewal_hash']],
   ['payments', 'public.payments', 'user_id', []],
   ['plan_changes', 'public.plan_changes', 'user_id', []],
+  ['plan_uses', 'public.plan_uses', 'user_id', []],
 ];
 
 /**

@@ -76,6 +76,11 @@ test('user:export prints the logs in the form of the JSON export, and no secret'
      select user_id, id, sha256('token'), now() + interval '7 days' from document`,
     [id],
   );
+  await world.admin.query(
+    `insert into entry_versions (user_id, date, entry_id, content, written_at, replaced_by)
+     values ($1, '2026-01-02', gen_random_uuid(), '<p>Deleted</p>', now(), 'deletion')`,
+    [id],
+  );
   const text = await admin('user:export', email);
   const exported = JSON.parse(text) as Record<string, Record<string, unknown>[]>;
   expect(exported['format']).toBe('hustle-forge/1');
@@ -87,9 +92,41 @@ test('user:export prints the logs in the form of the JSON export, and no secret'
   expect(exported['profile']).toMatchObject([{ subscription_plan: 'free' }]);
   expect(exported['documents']).toMatchObject([{ title: 'My year' }]);
   expect(exported['document_links']).toHaveLength(1);
+  expect(exported['earlier_versions']).toMatchObject([{ date: '2026-01-02', content: '<p>Deleted</p>' }]);
   expect(text).not.toContain('token_hash');
   expect(text).not.toContain('argon2id');
   expect(await auditOf(id)).toEqual(['exported_by_operator']);
+});
+
+/** Secrets of sign-in, counters, and what is computed from the exported tables. */
+const NOT_EXPORTED = [
+  'auth.earlier_links',
+  'auth.flows',
+  'auth.one_time_tokens',
+  'auth.passkey_challenges',
+  'auth.recovery_code_sets',
+  'auth.recovery_codes',
+  'public.analysis_runs',
+  'public.appended_items',
+  'public.entries',
+  'public.entry_words',
+  'public.mail_tokens',
+  'public.plan_reminders',
+  'public.reminder_schedule',
+];
+
+test('user:export reads every table that has rows of a user, unless it is named here', async () => {
+  const { email } = await world.signUpUser();
+  const { rows } = await world.admin.query<{ name: string }>(
+    `select table_schema || '.' || table_name as name from information_schema.columns
+      where column_name = 'user_id' and table_schema in ('auth', 'public')
+        and (table_schema, table_name) in (select schemaname, tablename from pg_tables)`,
+  );
+  const isNotExported = (name: string): boolean => NOT_EXPORTED.includes(name);
+  expect(rows.map(({ name }) => name)).toEqual(expect.arrayContaining(NOT_EXPORTED));
+  const exported = Object.keys(JSON.parse(await admin('user:export', email)) as object);
+  // Besides the tables with `user_id`: format, exportedAt, entries, account and profile.
+  expect(exported).toHaveLength(rows.filter(({ name }) => !isNotExported(name)).length + 5);
 });
 
 test('user:delete requires --yes, deletes everything and notifies the owner', async () => {
