@@ -89,7 +89,7 @@ function readToken(machine: Machine, server: string, { body }: Answer) {
   return { token, granted: textOf(body['scope']), expiresAt };
 }
 
-/** RFC 7009. */
+/** Ends the token at the server (RFC 7009). */
 export const revoke = (machine: Machine, { server, token }: Pick<Connection, 'server' | 'token'>): Promise<Answer> =>
   post(machine, server, '/auth/v1/device/revoke', { body: { token } });
 

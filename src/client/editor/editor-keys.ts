@@ -82,7 +82,7 @@ export function withEditorKey(label: string, name: string): string {
   return action in EDITOR_KEYS ? `${label} (${showEditorKey(action as EditorAction, Number(level) || 1)})` : label;
 }
 
-/** The editor's description for screen readers. It says how to leave the editor, which takes Tab (WCAG 2.1.2). */
+/** The editor's description for screen readers. It says how to leave the editor, because Tab indents (WCAG 2.1.2). */
 export const KEYBOARD_HELP = `Tab indents a list item. To leave the editor, press Escape, then Tab. ${showEditorKey('toolbar')} opens the toolbar, ${showEditorKey('openLink')} the link at the caret.`;
 
 /** The id of the element that contains `KEYBOARD_HELP`. Unique, because the page shows one editor at a time. */

@@ -46,7 +46,7 @@ function instantOf(value: unknown): number | null {
   return utc ? Date.parse(`${utc.day}T${utc.time}Z`) : null;
 }
 
-/** The local day and time of an entry, from the timestamps that other programs store. */
+/** `time`: `HH:MM:SS`, without a zone. */
 export type LocalTime = { day: Day; time: string };
 
 const formats = new Map<string, Intl.DateTimeFormat>();

@@ -189,7 +189,7 @@ function inline(runs: readonly Run[], depth: number): string {
     let to = from + 1;
     if (mark === undefined) {
       const text = escapeMarkdown(runs[from]!.text);
-      // A blank of the run before makes a blank at the start one of several.
+      // Behind the blank of another run, a blank at the start is one of several, which Markdown joins unless encoded.
       parts.push(parts.at(-1)?.endsWith(' ') ? text.replace(/^ /, encodeBlanks) : text);
     } else {
       while (runs[to]?.marks[depth] === mark) to += 1;

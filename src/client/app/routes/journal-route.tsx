@@ -13,7 +13,7 @@ import { UpgradeContext, useUpgrade } from '#client/lib/plan/premium.ts';
 import type { Overlay, OverlayProps } from './overlay-props.ts';
 
 const feedback = lazyChunk(async () => (await import('./journal-feedback.tsx')).JournalFeedback);
-/** The overlays. Only one is open at a time. */
+/** Only one is open at a time; the feedback may be open besides. */
 const overlays: Readonly<Record<Overlay, LazyChunk<OverlayProps>>> = {
   menu: lazyChunk(async () => (await import('../layout/sidebar.tsx')).Sidebar),
   day: lazyChunk(async () => (await import('./journal-day-menu.tsx')).JournalDayMenu),

@@ -253,8 +253,8 @@ export function reduceAccount(
     return { ...page, secondStepUser: user };
   }
   if (session) {
-    // auth-js repeats SIGNED_IN whenever the tab gets the focus: keep the state object, so that no screen re-renders. A
-    // changed factor or identity does not change the user's `updated_at`.
+    // auth-js repeats SIGNED_IN whenever the tab gets the focus: keep the state object, so that no screen re-renders.
+    // Users are compared as JSON, because a changed factor or identity does not change `updated_at`.
     const isSameUser = now.status === 'signedIn' && !now.expired && now.user?.id === session.user.id;
     if (isSameUser && JSON.stringify(now.user) === JSON.stringify(session.user)) return now;
     return { ...SIGNED_OUT, status: 'signedIn', user: session.user };

@@ -184,7 +184,7 @@ const REPEATABLE: ReadonlyMap<string, { byPhone: boolean; isChange: boolean }> =
 /**
  * The account is looked up after the response, which therefore does not reveal whether the account exists.
  *
- * As in supabase/auth the request names the current address or number of the user who changes it.
+ * The request names the current address of the user who changes it, as in supabase/auth, or the current or the new number.
  */
 export const resend: Endpoint<{ body: Body; device: Device }> = async (context, deps, { body, device }) => {
   const repeatable = REPEATABLE.get(body.text('type'));

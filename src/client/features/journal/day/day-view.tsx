@@ -55,7 +55,7 @@ function OpenDayView({ date, today, isFirstLog }: DayViewProps) {
   const { savers } = journal;
   const entry = useQuery(entryQuery(journal, date));
   const [isBegunOffline, setBegunOffline] = useState(false);
-  // The server's answer takes precedence over the page's plan and over cached data.
+  // A refusal by the server counts, even if the page's plan opens the day or a copy of it is cached.
   if (isLockedError(entry.error)) return <Locked date={date} />;
 
   // Unsaved text of this page can be shown and edited without a response.
