@@ -17,7 +17,7 @@ import {
 } from './journal-reader.ts';
 import { findDate, resolveDates } from './written-dates.ts';
 
-const isTable = ({ path }: SourceFile): boolean => /\.(?:csv|tsv)$/i.test(path);
+const isTable = ({ path }: Pick<SourceFile, 'path'>): boolean => /\.(?:csv|tsv)$/i.test(path);
 /** An object on each line. */
 const hasLines = ({ path }: SourceFile): boolean => /\.(?:jsonl|ndjson)$/i.test(path);
 

@@ -74,7 +74,7 @@ export type JournalReader = {
   /** The program's name as users know it: "Day One". */
   program: string;
   /** The name of the one program that these files show they are from, if the reader serves several. */
-  programOf?: (files: readonly SourceFile[]) => string | null;
+  programOf?: (files: readonly Pick<SourceFile, 'path'>[]) => string | null;
   /**
    * How certain it is that the files are this program's, from 0 (not at all) to 1. The most certain reader wins.
    * `peek` decodes the first 4 KB of a file. Look at paths first, and peek into few files only.
