@@ -156,10 +156,10 @@ describe('a query after an error on the same connection', () => {
 describe('prepared statements', () => {
   test('are prepared once for each text and role', async () => {
     for (let i = 0; i < 3; i += 1) await run(user(), WHO);
-    expect(await namesOnServer()).toEqual(['act_as_with_token', expect.stringMatching(/^s1_/)]);
+    expect(await namesOnServer()).toEqual(['act_as_with_token_1', expect.stringMatching(/^s1_/)]);
     await run(guest, WHO);
     expect(await namesOnServer()).toEqual([
-      'act_as_with_token',
+      'act_as_with_token_1',
       expect.stringMatching(/^s1_/),
       expect.stringMatching(/^s2_/),
     ]);

@@ -82,13 +82,23 @@ type Wire = {
 };
 
 /** State of a connection: its prepared statements, and callbacks for Parse messages not yet confirmed. */
-type Preparation = { names: PreparedStatements; settingsParsed: Set<Settings>; pending: (() => void)[] };
+type Preparation = {
+  names: PreparedStatements;
+  settingsNames: Map<Settings, string>;
+  settingsCount: number;
+  pending: (() => void)[];
+};
 const preparations = new WeakMap<Wire, Preparation>();
 
 function preparationOf(wire: Wire): Preparation {
   const known = preparations.get(wire);
   if (known) return known;
-  const made: Preparation = { names: new PreparedStatements(), settingsParsed: new Set(), pending: [] };
+  const made: Preparation = {
+    names: new PreparedStatements(),
+    settingsNames: new Map(),
+    settingsCount: 0,
+    pending: [],
+  };
   // Register a name at ParseComplete. Registering it when the statement ends would lose the name after a failed insert,
   // and the next Parse would fail with 42P05 (name already in use).
   wire.on('parseComplete', () => made.pending.shift()?.());
@@ -96,18 +106,19 @@ function preparationOf(wire: Wire): Preparation {
   return made;
 }
 
-/** Sends a statement of this file, and its Parse unless the connection has confirmed it. */
-function sendConstant(
-  wire: Wire,
-  { settingsParsed, pending }: Preparation,
-  statement: Settings,
-  values: string[],
-): void {
-  if (!settingsParsed.has(statement)) {
-    wire.parse(statement);
-    pending.push(() => settingsParsed.add(statement));
+/**
+ * Sends a statement of this file, and its Parse unless the connection has confirmed it. Each Parse has a name of its own:
+ * PgBouncer keeps the name of a Parse that PostgreSQL skipped after an error, and refuses it the next time.
+ */
+function sendConstant(wire: Wire, preparation: Preparation, statement: Settings, values: string[]): void {
+  const { settingsNames, pending } = preparation;
+  const known = settingsNames.get(statement);
+  const name = known ?? `${statement.name}_${(preparation.settingsCount += 1)}`;
+  if (known === undefined) {
+    wire.parse({ name, text: statement.text });
+    pending.push(() => settingsNames.set(statement, name));
   }
-  wire.bind({ statement: statement.name, values });
+  wire.bind({ statement: name, values });
   wire.execute({});
 }
 
@@ -120,7 +131,7 @@ type Rows = pg.ResultBuilder & {
 /** Whether the connection has confirmed the statement and its settings, so that neither needs a Parse. */
 export function isPrepared(client: pg.ClientBase, settings: Settings, { role }: ActingAs, text: string): boolean {
   const known = preparations.get((client as unknown as { connection: Wire }).connection);
-  return known !== undefined && known.settingsParsed.has(settings) && known.names.has(role, text);
+  return known !== undefined && known.settingsNames.has(settings) && known.names.has(role, text);
 }
 
 export class RlsQuery extends DriverQuery implements Submittable {
