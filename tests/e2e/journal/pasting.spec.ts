@@ -18,7 +18,7 @@ const readShown = (page: Page, sources: string[]): Promise<string[]> =>
     (all) =>
       all.map((source) => {
         const parsed = new DOMParser().parseFromString(source, 'text/html');
-        document.documentElement.innerHTML = parsed.documentElement.innerHTML;
+        document.documentElement.replaceChildren(...parsed.documentElement.childNodes);
         for (const picture of document.querySelectorAll('img[data-shown]'))
           picture.replaceWith(picture.getAttribute('alt')!);
         return document.body.innerText;

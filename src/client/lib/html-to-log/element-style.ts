@@ -93,6 +93,7 @@ export function displayOf(element: Element, style: Declarations, isBlockified: b
 function defaultDisplay(element: Element): Display {
   const tag = element.localName;
   if (tag === 'dialog' && !element.hasAttribute('open')) return 'none';
+  if (tag === 'slot') return 'contents';
   // Firefox copies no styles, and Slack breaks its paragraphs by an empty span.
   if (BLOCKS.has(tag) || element.getAttribute('data-stringify-type') === 'paragraph-break') return 'block';
   return INLINE_BLOCKS.has(tag) || REPLACED.has(tag) ? 'inline-block' : 'inline';

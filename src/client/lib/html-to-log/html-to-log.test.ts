@@ -319,6 +319,11 @@ describe('visible text', () => {
     ],
     ['a block that is inline', '<div style="display:inline">a</div> <div style="display: inline">b</div>', p('a b')],
     ['items of a flex box', '<div style="display:flex"><span>a</span><span>b</span></div>', p('a', 'b')],
+    [
+      'a slot, which is no box',
+      '<div style="display:grid"><slot>a <b>b</b></slot></div>',
+      p('a', '<strong>b</strong>'),
+    ],
     ['a closed part', '<div>a<span hidden>x</span><span style="display:none">y</span></div>', p('a')],
     ['the preview of a mail', '<div style="display:none;max-height:0;mso-hide:all">x</div><p>a</p>', p('a')],
     [
