@@ -33,6 +33,7 @@ describe('Markdown of other programs', () => {
     ['![[pic.png]]\ntext', 'text'],
     ['A line ^abc123\n^37066d\nx ^2 and 5 ^n', 'A line\nx ^2 and 5 ^n'],
     ['100%% sure and 50%% more', '100%% sure and 50%% more'],
+    ['a %%since 2024%% b %%x%% c', 'a  b  c'],
     ['seen %%hidden%% seen\n\n%%\nhidden\n\n- too\n%%\n\nend', 'seen  seen\n\n\n\nend'],
     ['> [!tip]- Good to know\n> text', '> **Good to know**\n>\n> text'],
     ['> [!note]\n> text', '> text'],

@@ -154,5 +154,5 @@ function convertVault(text: string): string {
     );
 }
 
-/** `%%` comments are hidden by Obsidian, also over several paragraphs. Behind a number the signs are per cent. */
-const withoutComments = (markdown: string): string => markdown.replace(/(^|[^`%\d])%%(?!%)[^]*?(?<!\d)%%(?!%)/g, `$1`);
+/** `%%` comments are hidden by Obsidian, also over several paragraphs. Behind a number the signs open none. */
+const withoutComments = (markdown: string): string => markdown.replace(/(^|[^`%\d])%%(?!%)[^]*?%%(?!%)/g, `$1`);
