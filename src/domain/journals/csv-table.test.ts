@@ -120,6 +120,20 @@ test.each([
   ]);
 });
 
+test('reads all lists, each with the names of its own', async () => {
+  const content = {
+    '2023': [{ date: '2023-05-01', text: 'a' }],
+    work: { entries: [{ createdAt: '2024-05-01', body: 'b', title: 'c' }] },
+    tags: [{ name: 'x' }],
+  };
+  const { entries, skipped } = await read(JSON.stringify(content), 'a.json');
+  expect(entries.map(({ day, title, body }) => [day, title, body.text])).toEqual([
+    ['2023-05-01', null, 'a'],
+    ['2024-05-01', 'c', 'b'],
+  ]);
+  expect(skipped).toEqual([]);
+});
+
 test('reads an object on each line', async () => {
   for (const path of ['a.jsonl', 'a.ndjson']) {
     const files = sourceFiles({

@@ -77,8 +77,10 @@ export const csvTable: JournalReader = {
       files.filter((file) => isTable(file) || isJson(file) || hasLines(file)),
       context,
       (file, text) => {
-        const json = hasLines(file) ? `[${text.trim().replaceAll(/(?<!\s)\s*\n\s*/g, ',')}]` : text;
-        return readTable(file, isTable(file) ? parseTable(normalizeText(text)) : tableOf(json), context.zone);
+        if (isTable(file)) return readTable(file, parseTable(normalizeText(text)), context.zone);
+        const tables = tablesOf(hasLines(file) ? `[${text.trim().replaceAll(/(?<!\s)\s*\n\s*/g, ',')}]` : text);
+        if (tables.length === 0) return [skip(file.path, 'unknown')];
+        return tables.flatMap((table) => [...readTable(file, table, context.zone)]);
       },
     ),
 };
@@ -96,33 +98,26 @@ const MAX_JSON_DEPTH = 3;
 /** Threat: each of many objects has a name of its own, so the table grows with the square of the file. */
 const MAX_COLUMNS = 200;
 
-/** The first list of objects in JSON that has a column of dates and one of texts. */
-function tableOf(json: string): Table {
-  const rows = findRows(JSON.parse(json), MAX_JSON_DEPTH);
-  const header = namesOf(rows);
-  return {
-    rows: [header, ...rows.map((row) => header.map((name) => cellOf(row[name])))],
-    separator: ',',
-    isCut: false,
-  };
+/** The lists of objects in JSON that have a column of dates and one of texts, each as a table of its own. */
+function tablesOf(json: string): Table[] {
+  return findLists(JSON.parse(json), MAX_JSON_DEPTH).map((list) => {
+    const header = namesOf(list);
+    const rows = list.map((row) => header.map((name) => cellOf(row[name])));
+    return { rows: [header, ...rows], separator: ',', isCut: false };
+  });
 }
 
 const namesOf = (rows: readonly Fields[]): string[] =>
   [...new Set(rows.flatMap((row) => Object.keys(row)))].slice(0, MAX_COLUMNS);
 
-function findRows(value: unknown, depth: number): Fields[] {
+function findLists(value: unknown, depth: number): Fields[][] {
   const named = Object.entries(fieldsOf(value));
   const rows =
     named.length > 0 && named.every(([name]) => DAY_NAME.test(name))
       ? named.map(([date, entry]) => ({ date, ...(typeof entry === 'string' ? { text: entry } : fieldsOf(entry)) }))
       : listOf(value).map(entryOf);
-  if (columnsOf(namesOf(rows))) return rows;
-  if (depth === 0) return [];
-  for (const [, inner] of named) {
-    const found = findRows(inner, depth - 1);
-    if (found.length > 0) return found;
-  }
-  return [];
+  if (columnsOf(namesOf(rows))) return [rows];
+  return depth === 0 ? [] : named.flatMap(([, inner]) => findLists(inner, depth - 1));
 }
 
 /** The fields of an object, or of the only one within it. */
