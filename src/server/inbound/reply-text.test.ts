@@ -212,6 +212,11 @@ test.each([
   ['--\nAna Lovelace called back', 'Ana Lovelace', ['--', 'Ana Lovelace called back']],
   ['--\nGrace\nHopper Ltd', 'Ana Lovelace', ['--', 'Grace', 'Hopper Ltd']],
   ['--\nAda', 'Ada', []],
+  ['--\nDeploy\ncall 0441 234567', 'Ana Lovelace', ['--', 'Deploy', 'call 0441 234567']],
+  ['--\nDeploy\nTel.: 0441 234567', 'Ana Lovelace', ['--', 'Deploy', 'Tel.: 0441 234567']],
+  ['--\nShipped Berlin\nCalled 0441 234567', 'Ana Lovelace', ['--', 'Shipped Berlin', 'Called 0441 234567']],
+  ['--\nana\nBilling', 'Ana Lovelace', ['--', 'ana', 'Billing']],
+  ['--\nBen Muster\nT +49 30 1234567', 'Ana Lovelace', []],
 ])('below %j of %s the items are %j', (rest, name, items) => {
   expect(parseItems(own(`Shipped it\n\n${rest}`, name))).toEqual(['Shipped it', ...items]);
 });

@@ -204,14 +204,14 @@ function isSentFrom(line: string): boolean {
 
 const MIN_NAME_LENGTH = 3;
 const MAX_CONTACT_LENGTH = 100;
-/** A telephone number, an address of mail or a page, with or without a label. */
-const CONTACT = /^(?:\p{L}[\p{L} ]{0,15}[.:]{0,2}\s?)?(?:\+?\(?\d[\d ()/.-]{6,}|\S+@\S+\.\S+|https?:\S+|www\.\S+)$/u;
+/** A telephone number, an address of mail or a page, alone or behind a label: "T", "Tel.:". "Called 0441 234567" is none. */
+const CONTACT = /^(?:\p{L}{1,3}\s|\p{L}[\p{L} ]{0,15}[.:]{1,2}\s?)?(?:\+?\(?\d[\d ()/.-]{6,}|\S+@\S+\.\S+|https?:\S+|www\.\S+)$/u;
 
 const isContact = (line: string): boolean => line.length <= MAX_CONTACT_LENGTH && CONTACT.test(line);
 
 /**
  * Many programs cut the space of the delimiter, and `--` may be a rule that the user has typed. A name of the author, or
- * another one with a way to reach it, shows that a signature follows.
+ * another full one with a way to reach it, shows that a signature follows.
  */
 function isSignatureBlock(lines: readonly string[], { address, name }: Author): boolean {
   const [first = ''] = lines;
@@ -222,7 +222,9 @@ function isSignatureBlock(lines: readonly string[], { address, name }: Author): 
     lines.length === 0 ||
     line.includes(address) ||
     (name !== '' && line.startsWith(name.toLowerCase()) && !/^[ ,]*\p{Ll}/u.test(first.slice(name.length))) ||
-    (NAME.test(first) && (words.some((word) => names.includes(word)) || lines.some(isContact)))
+    (/^[\p{Lu}\p{Lo}]/u.test(first) &&
+      NAME.test(first) &&
+      (words.some((word) => names.includes(word)) || (first.includes(' ') && lines.some(isContact))))
   );
 }
 
