@@ -42,8 +42,8 @@ export async function startApp(): Promise<void> {
 const META = 'meta[name="hustle-forge-config"]';
 
 /**
- * Reads the installation's settings at run time, so that one build serves every installation: those that our server writes
- * into the page, or `/config.json` if a static server sent the page.
+ * Reads the installation's settings at run time, so that one build serves every installation: those that our server
+ * writes into the page, or `/config.json` if a static server sent the page.
  */
 async function readClientConfig(): Promise<ClientConfig> {
   const inPage = document.querySelector<HTMLMetaElement>(META)?.content;

@@ -14,7 +14,10 @@ const OF = String.raw` ?(?:/|out of|of|von|sur|de|di|van|av|af|из) ?`;
 const TEN = String.raw`(?:10(?:[.,]0)?(?![\d.,]*\d)|ten(?!\p{L}))`;
 const NUMBER_WORDS = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
 const ANY_NUMBER = String.raw`((?:10|[1-9])(?:[.,]\d)?(?![\d%])|(?:${NUMBER_WORDS.join('|')})(?!\p{L}))`;
-/** Behind a score and its scale, another score: "or eight", "(maybe 8)", ", 8/10". Behind "or" its number may have any word. */
+/**
+ * Behind a score and its scale, another score: "or eight", "(maybe 8)", ", 8/10". Behind "or" its number may have any
+ * word.
+ */
 const ALTERNATIVE = new RegExp(
   String.raw`^[>\]})]?(?:${OF}${TEN})?(?: ?[点分점])?[ ,;:(|–—-]{0,4}` +
     String.raw`(?:(?:or|oder|ou|eller|albo|lub|veya|или|або)(?= (?!so(?!\p{L})))|[或か]|または|또는|` +
@@ -192,8 +195,9 @@ function toScore(text: string): number | null {
 const ZEROS = [0x660, 0x6f0, 0x966, 0x9e6];
 
 /**
- * The line as a reader sees it: without invisible characters, Markdown and quotation marks, with ASCII digits, full-width
- * characters as ordinary ones and single blanks. `ends`: for each character of `plain`, where it ends in the line.
+ * The line as a reader sees it: without invisible characters, Markdown and quotation marks, with ASCII digits,
+ * full-width characters as ordinary ones and single blanks. `ends`: for each character of `plain`, where it ends in the
+ * line.
  */
 function toPlain(line: string): { plain: string; ends: number[] } {
   let plain = '';

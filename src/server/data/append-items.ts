@@ -85,8 +85,8 @@ const noteKey = `noted as (
   select revision, bytes from saved`;
 
 /**
- * As `appendItems` of the domain does with a log whose last element is a list without an empty item at its end. A used key
- * violates the primary key of the keys, which takes the write back. `$6`: the most bytes that it may write.
+ * As `appendItems` of the domain does with a log whose last element is a list without an empty item at its end. A used
+ * key violates the primary key of the keys, which takes the write back. `$6`: the most bytes that it may write.
  */
 const APPEND = `
   with saved as (
@@ -121,8 +121,8 @@ type Row = {
 type Saved = { revision: number; bytes: number };
 
 /**
- * @throws AppendError; a DataError if the user has written too much in a minute; an error of the database, after which the
- *   caller may try again with the same key
+ * @throws AppendError; a DataError if the user has written too much in a minute; an error of the database, after which
+ * the caller may try again with the same key
  */
 export async function appendItems(
   { database, clock, writeQuota }: AppendDeps,

@@ -205,7 +205,8 @@ function isSentFrom(line: string): boolean {
 const MIN_NAME_LENGTH = 3;
 const MAX_CONTACT_LENGTH = 100;
 /** A telephone number, an address of mail or a page, alone or behind a label: "T", "Tel.:". "Called 0441 234567" is none. */
-const CONTACT = /^(?:\p{L}{1,3}\s|\p{L}[\p{L} ]{0,15}[.:]{1,2}\s?)?(?:\+?\(?\d[\d ()/.-]{6,}|\S+@\S+\.\S+|https?:\S+|www\.\S+)$/u;
+const CONTACT =
+  /^(?:\p{L}{1,3}\s|\p{L}[\p{L} ]{0,15}[.:]{1,2}\s?)?(?:\+?\(?\d[\d ()/.-]{6,}|\S+@\S+\.\S+|https?:\S+|www\.\S+)$/u;
 
 const isContact = (line: string): boolean => line.length <= MAX_CONTACT_LENGTH && CONTACT.test(line);
 

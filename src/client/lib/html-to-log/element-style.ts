@@ -166,8 +166,8 @@ function addDeclarations(rule: Rule, css: string, rank: number): void {
 const USED_PROPERTY =
   /display|visibility|white-space|font-(?:weight|style|size)|text-(?:decoration|transform)|vertical-align|mso-(?:list|hide)/i;
 /**
- * Of one rule, and of a selector before the rule is added. Threat: each of thousands of elements takes over thousands of
- * properties.
+ * Of one rule, and of a selector before the rule is added. Threat: each of thousands of elements takes over thousands
+ * of properties.
  */
 const MAX_DECLARATIONS = 100;
 const SIMPLE_SELECTOR = /^([a-z][a-z0-9]*)?(?:([.#])[\w-]+)?$/i;
@@ -180,8 +180,8 @@ const withoutComments = (css: string): string =>
     .replace(/<!--|-->/g, '');
 
 /**
- * The rules with a selector of a tag, and a class or id, outside `@media`. Others are for the page that the HTML was copied
- * from.
+ * The rules with a selector of a tag, and a class or id, outside `@media`. Others are for the page that the HTML was
+ * copied from.
  */
 function readRules(css: string): ReadonlyMap<string, Rule> {
   const rules = new Map<string, Rule>();

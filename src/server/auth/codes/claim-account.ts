@@ -40,16 +40,16 @@ export const isUnproven = (user: UserRow): boolean =>
   (user.email_confirmed_at !== null || user.phone_confirmed_at === null);
 
 /**
- * Threat: what needs no session. The stranger's Slack writes to the owner's journal, the token of a notification fills an
- * empty day, and a link goes on to show what the owner writes into the stranger's document.
+ * Threat: what needs no session. The stranger's Slack writes to the owner's journal, the token of a notification fills
+ * an empty day, and a link goes on to show what the owner writes into the stranger's document.
  */
 const SESSIONLESS_TABLES = ['slack_links', 'mail_tokens', 'document_links'] as const;
 
 /**
  * Requires a transaction that has locked the user's row. Ends every session, link, code and flow, cancels pending
  * changes, removes the password, the phone number, identities, passkeys, second factors, recovery codes, linked Slack
- * users, read-only links and tokens of reminders, and takes back the consent to the coach. The journal stays. The caller then stores the
- * proven address or identity.
+ * users, read-only links and tokens of reminders, and takes back the consent to the coach. The journal stays. The
+ * caller then stores the proven address or identity.
  */
 export async function claimAccount(
   transaction: AsService,
