@@ -10,7 +10,7 @@ import { AccessTokenError, type AccessTokens } from '../auth/keys/access-tokens.
 import type { Database, StatementOptions, Statements } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import { isClientDisconnected } from '../http/error-response.ts';
-import { authenticate, type Caller } from '../http/authenticate.ts';
+import { authenticateRequest, type Caller } from '../http/authenticate.ts';
 import { BodyTooLargeError, readText } from '../http/limit-body.ts';
 import type { Logger } from '../log.ts';
 import { createLogSanitizer } from './sanitize-log.ts';
@@ -64,10 +64,7 @@ export function dataRoutes({ config, database, accessTokens, limiters, writeQuot
   routes.all('/:table', async (context) => {
     let caller: Caller | null = null;
     try {
-      const authenticateCaller = () =>
-        authenticate(context.req.header('authorization'), { accessTokens, publishableKey });
-      caller = await authenticateCaller();
-      context.set('authenticateAgain', authenticateCaller);
+      caller = await authenticateRequest(context, { accessTokens, publishableKey });
       if (caller.userId !== null) context.set('userId', caller.userId);
       checkSchema(context.req);
       const table = findTable(context.req.param('table'));

@@ -32,7 +32,7 @@ import { captureOrder, createOrder } from './payment-functions.ts';
 import { listImports, undoImport } from './undo-import.ts';
 import { answerRefusal, FunctionError, type FunctionCaller } from './function-request.ts';
 import type { AppEnv } from '../http/app-env.ts';
-import { authenticate, readBearer, type Guest, type SignedInCaller } from '../http/authenticate.ts';
+import { authenticateRequest, readBearer, type Guest, type SignedInCaller } from '../http/authenticate.ts';
 import { networkPrefix } from '../http/client-address.ts';
 import { isClientDisconnected } from '../http/error-response.ts';
 import type { ReminderWriter } from '../habit/send-reminders.ts';
@@ -142,13 +142,9 @@ export function functionRoutes(deps: FunctionDeps): Hono<AppEnv> {
   return routes;
 
   async function authenticateCaller(context: Context<AppEnv>, name: string): Promise<FunctionCaller | Guest> {
-    const authorization = context.req.header('authorization');
-    const bearer = readBearer(authorization);
-    if (bearer === undefined || !isPersonalToken(bearer)) {
-      const authenticateSession = () => authenticate(authorization, { accessTokens, publishableKey });
-      context.set('authenticateAgain', authenticateSession);
-      return authenticateSession();
-    }
+    const bearer = readBearer(context.req.header('authorization'));
+    if (bearer === undefined || !isPersonalToken(bearer))
+      return authenticateRequest(context, { accessTokens, publishableKey });
     context.set('authenticateAgain', () => auth.tokens.verifyAgain(bearer));
     const scope = TOKEN_FUNCTIONS.get(name);
     if (scope === undefined) throw new PersonalTokenError('scope', 'Access tokens are not accepted here');

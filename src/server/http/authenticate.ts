@@ -4,8 +4,10 @@
  * Clients without a session send their publishable key as the Bearer token, so the key means "guest". Any other token
  * must be valid: treating an invalid one as a guest would show an empty journal to a user whose session has ended.
  */
+import type { Context } from 'hono';
 import type { Identity } from '../database/database.ts';
 import { identifyUser } from '../load/request-context.ts';
+import type { AppEnv } from './app-env.ts';
 
 /** The router of a user's routes hands it to the handler. */
 export type SignedInCaller = { readonly userId: string; readonly identity: Identity };
@@ -23,10 +25,12 @@ const BEARER = /^bearer +(.*)$/i;
 export const readBearer = (authorization: string | undefined): string | undefined =>
   authorization === undefined ? undefined : BEARER.exec(authorization)?.[1]?.trim();
 
+type CallerCheck = { accessTokens: TokenVerifier; publishableKey: string };
+
 /** Throws an AccessTokenError for an invalid token. */
 export async function authenticate(
   authorization: string | undefined,
-  { accessTokens, publishableKey }: { accessTokens: TokenVerifier; publishableKey: string },
+  { accessTokens, publishableKey }: CallerCheck,
 ): Promise<Caller> {
   const token = readBearer(authorization);
   if (token === undefined || token === publishableKey || token.startsWith('sb_publishable_')) return GUEST;
@@ -35,4 +39,11 @@ export async function authenticate(
   if (claims.role !== 'authenticated' || claims.sub === '') return GUEST;
   identifyUser(claims.sub);
   return { userId: claims.sub, identity: { role: 'authenticated', claimsJson: claims.json } };
+}
+
+/** Authenticates the caller of a request, now and again once its body has arrived (`limit-body.ts`). */
+export function authenticateRequest(context: Context<AppEnv>, check: CallerCheck): Promise<Caller> {
+  const authenticateCaller = () => authenticate(context.req.header('authorization'), check);
+  context.set('authenticateAgain', authenticateCaller);
+  return authenticateCaller();
 }
