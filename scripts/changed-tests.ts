@@ -21,6 +21,7 @@ const COACH = ['tests/e2e/coach/'];
 const JOURNAL = ['tests/e2e/journal/', 'tests/e2e/chunk-loading.spec.ts'];
 const DEVICES = ['tests/e2e/devices/'];
 const SETTINGS = ['tests/e2e/settings', 'tests/e2e/push.spec.ts', 'tests/e2e/journal/look.spec.ts'];
+const SERVICE_WORKER = ['tests/e2e/service-worker.spec.ts', 'tests/e2e/push.spec.ts'];
 /** A short check that the whole product works together. */
 const SMOKE = ['tests/e2e/journal/writing.spec.ts', 'tests/e2e/routes.spec.ts'];
 
@@ -50,8 +51,8 @@ export const SPECS_BY_PATH: readonly (readonly [path: string, specs: readonly st
   ['src/domain/log/', [...JOURNAL, 'tests/e2e/settings']],
   ['src/domain/payment/', BILLING],
   ['src/server/auth/', [...ACCOUNT, ...SMOKE]],
-  ['src/client/service-worker/', ['tests/e2e/service-worker.spec.ts', 'tests/e2e/push.spec.ts']],
-  ['src/client/lib/service-worker-rules', ['tests/e2e/service-worker.spec.ts', 'tests/e2e/push.spec.ts']],
+  ['src/client/service-worker/', SERVICE_WORKER],
+  ['src/client/lib/service-worker-rules', SERVICE_WORKER],
   ['src/server/coach/', COACH],
   ['src/server/data/', [...JOURNAL, ...SMOKE]],
   ['src/server/functions/find-entries.ts', JOURNAL],

@@ -7,7 +7,7 @@ import { stateFolder, type Connection } from './connection.ts';
 import { CommandError, EXIT, type Machine } from './program.ts';
 import { createQueue, openFolder, type Item, type Outcome, type Queue } from './queue.ts';
 
-/** What a day holds (docs/specification/limits.md 1): more can never arrive. */
+/** The largest log (docs/specification/limits.md 1). The server would refuse more at every try. */
 const MAX_INPUT_BYTES = 256 * 1024;
 
 export const openQueue = (machine: Machine): Queue => {

@@ -234,10 +234,6 @@ export function renderConditionals(html: string, shown: ReadonlySet<string>): st
 const fillSlots = (html: string, slots: Record<string, string>): string =>
   html.replace(/<!--\s*slot:([a-z]+)\s*-->/g, (_comment, name: string) => slots[name] ?? '');
 
-/**
- * The built client, held in memory (about 1 MB), and the answers to its requests: content negotiation and conditional
- * requests. Threat: path traversal. Requests only look up keys of this map and never access the file system.
- */
 const compress = promisify(brotliCompress);
 const decompress = promisify(brotliDecompress);
 /** A start compresses every page. The best quality takes 2.4 times as long and saves 2 %. */
@@ -253,7 +249,10 @@ type BuiltFile = {
   plain?: Promise<Uint8Array<ArrayBuffer>>;
 };
 
-/** Keys are URL paths, `/assets/journal-1a2b3c.js`. */
+/**
+ * The built client, held in memory (about 1 MB). Keys are URL paths, `/assets/journal-1a2b3c.js`. Threat: path traversal.
+ * Requests only look up keys of this map and never access the file system.
+ */
 type BuiltFiles = ReadonlyMap<string, BuiltFile>;
 
 const TYPES: Record<string, string> = {

@@ -83,8 +83,8 @@ async function askInSlack(userId: string, text: string): Promise<string> {
 }
 
 /**
- * What needs no session: a Slack user who writes to the journal, a link that shows a document as it is then, and the
- * token of a notification, which fills an empty day.
+ * Leaves three ways in that work without a session: a linked Slack user writes to the journal, a read-only link shows
+ * the document with its later changes, and the token of a notification fills an empty day.
  */
 async function leaveLinks({ id, access }: { id: string; access: string }): Promise<Record<string, Attempt>> {
   const user = `U${randomUUID().replaceAll('-', '').toUpperCase()}`;

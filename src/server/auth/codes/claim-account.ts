@@ -40,8 +40,9 @@ export const isUnproven = (user: UserRow): boolean =>
   (user.email_confirmed_at !== null || user.phone_confirmed_at === null);
 
 /**
- * Threat: what needs no session. The stranger's Slack writes to the owner's journal, the token of a notification fills
- * an empty day, and a link goes on to show what the owner writes into the stranger's document.
+ * The tables whose rows let their holder in without a session. Threat: the stranger's Slack writes to the owner's
+ * journal, the token of a notification fills an empty day, and a link shows what the owner writes into the stranger's
+ * document.
  */
 const SESSIONLESS_TABLES = ['slack_links', 'mail_tokens', 'document_links'] as const;
 

@@ -165,7 +165,7 @@ const exported = Object.entries(PROGRAMS).map(([name, { reader, write }], index)
   const entry: Written = { day, time: '12:00:00', zone: 'UTC', title: `Title ${index}`, text: `Text ${index}` };
   return { name, reader, day, files: write([entry]) };
 });
-/** What the preview calls these files. */
+/** The names of programs that the preview shows for these files. */
 const programsOf = (...chosen: (typeof exported)[number][]): Set<string> =>
   new Set(
     chosen.map(({ reader }) => {
