@@ -3,7 +3,7 @@ import type { Schema } from '@tiptap/pm/model';
 import type { Plugin } from '@tiptap/pm/state';
 import { linkPlugin } from './link-plugin.ts';
 import { moveItemPlugin } from './move-item.ts';
-import { pasteClipboard, pastePlugin } from './paste.ts';
+import { loadParserFor, pasteClipboard, pastePlugin } from './paste.ts';
 import { replaceBlocks } from './replace-blocks.ts';
 
 export const createDeferredPlugins = (schema: Schema): Plugin[] => [
@@ -12,5 +12,5 @@ export const createDeferredPlugins = (schema: Schema): Plugin[] => [
   moveItemPlugin(),
 ];
 
-export { pasteClipboard, replaceBlocks };
+export { loadParserFor, pasteClipboard, replaceBlocks };
 export { Toolbar } from './toolbar/toolbar.tsx';

@@ -2,10 +2,9 @@
 import { Extension, type Editor } from '@tiptap/core';
 import { Plugin } from '@tiptap/pm/state';
 import { parseInert } from '#client/lib/html-to-log/inert-html.ts';
+import { heldPastes, holdPaste, untilComposed } from './held-pastes.ts';
 
 type DeferredPlugins = typeof import('./deferred-plugins.ts');
-
-const RETRY_COMPOSING_MS = 200;
 
 let loaded: DeferredPlugins | null = null;
 /** Null until the chunk has loaded. */
@@ -23,13 +22,12 @@ export const loadDeferredPlugins = (): Promise<DeferredPlugins | null> =>
       () => (loading = null),
     ));
 
-/**
- * Waits for the end of an IME composition: registering a plugin redraws the editor, which would break the composition.
- */
-function registerPlugins(editor: Editor): void {
+/** Registering a plugin redraws the editor, so it waits for the end of a composition. */
+async function registerPlugins(editor: Editor): Promise<void> {
   if (editor.isDestroyed) return;
-  if (editor.view.composing) setTimeout(() => registerPlugins(editor), RETRY_COMPOSING_MS);
-  else for (const plugin of loaded?.createDeferredPlugins(editor.schema) ?? []) editor.registerPlugin(plugin);
+  await untilComposed(editor.view);
+  if (!editor.isDestroyed)
+    for (const plugin of loaded?.createDeferredPlugins(editor.schema) ?? []) editor.registerPlugin(plugin);
 }
 
 export const deferredPlugins = Extension.create({
@@ -37,9 +35,10 @@ export const deferredPlugins = Extension.create({
 
   addProseMirrorPlugins() {
     const { editor } = this;
-    if (loaded) return loaded.createDeferredPlugins(editor.schema);
+    if (loaded) return [heldPastes(), ...loaded.createDeferredPlugins(editor.schema)];
     void loadDeferredPlugins().then(() => registerPlugins(editor));
     return [
+      heldPastes(),
       new Plugin({
         props: {
           handleDOMEvents: {
@@ -50,8 +49,8 @@ export const deferredPlugins = Extension.create({
               const text = event.clipboardData.getData('text/plain');
               const hasFiles = event.clipboardData.types.includes('Files');
               event.preventDefault();
-              void loadDeferredPlugins().then(() => {
-                if (view.isDestroyed) return;
+              const isReady = loadDeferredPlugins().then((plugins) => plugins?.loadParserFor(text));
+              holdPaste(view, isReady, () => {
                 if (loaded) loaded.pasteClipboard(view, { html, text, hasFiles });
                 else view.pasteText(text || parseInert(html).textContent);
               });

@@ -16,6 +16,7 @@ import { normalizeText, textToLog } from '#domain/log/text-to-log.ts';
 import { isTooComplex } from '#client/lib/html-to-log/complex-html.ts';
 import { htmlToLog } from '#client/lib/html-to-log/html-to-log.ts';
 import { parseInert } from '#client/lib/html-to-log/inert-html.ts';
+import { holdPaste } from './held-pastes.ts';
 import { splitList } from './split-list.ts';
 import { ENTRY_TAGS } from '#domain/log/entry-html.ts';
 
@@ -127,18 +128,23 @@ export function pasteText(view: EditorView, text: string): void {
   const { $from } = view.state.selection;
   if ($from.parent.type.spec.code === true) view.pasteText(text);
   else if (isWaitingForParser(text)) pasteOnceLoaded(view, text);
-  else dispatchPaste(view, paragraphsToItems(textToSlice(text, $from), $from));
+  else pasteLines(view, text);
+}
+
+function pasteLines(view: EditorView, text: string): void {
+  const { $from } = view.state.selection;
+  dispatchPaste(view, paragraphsToItems(textToSlice(text, $from), $from));
 }
 
 const isWaitingForParser = (text: string): boolean => markdownParser === null && looksLikeMarkdown(text);
 
-function pasteOnceLoaded(view: EditorView, text: string): void {
-  void loadMarkdownParser().then(() => {
-    if (view.isDestroyed) return;
-    const { $from } = view.state.selection;
-    dispatchPaste(view, paragraphsToItems(textToSlice(text, $from), $from));
-  });
-}
+/** For a paste that waits for this chunk, so that it needn't wait again. */
+export const loadParserFor = async (text: string): Promise<void> => {
+  if (isWaitingForParser(text)) await loadMarkdownParser();
+};
+
+const pasteOnceLoaded = (view: EditorView, text: string): void =>
+  holdPaste(view, loadMarkdownParser(), () => pasteLines(view, text));
 
 /**
  * HTML that an editor of the same elements has copied, unchanged: ProseMirror reads the slice's open ends from an

@@ -1,0 +1,66 @@
+/** Holds the place of a paste whose code is still loading: what is typed meanwhile stands behind it. */
+import { Plugin, PluginKey, TextSelection, type EditorState, type Transaction } from '@tiptap/pm/state';
+import type { EditorView } from '@tiptap/pm/view';
+
+const RETRY_COMPOSING_MS = 200;
+
+type Place = { from: number; to: number };
+/** `places`: oldest first. `isLanding`: the oldest paste arrives, and the other places move behind it. */
+type HeldPastes = { places: readonly Place[]; isLanding: boolean };
+
+const key = new PluginKey<HeldPastes>('heldPastes');
+const heldIn = (state: EditorState): HeldPastes => key.getState(state)!;
+
+export const heldPastes = (): Plugin =>
+  new Plugin<HeldPastes>({
+    key,
+    state: {
+      init: () => ({ places: [], isLanding: false }),
+      apply(tr, held) {
+        const changed = (tr.getMeta(key) as HeldPastes | undefined) ?? held;
+        if (!tr.docChanged) return changed;
+        const side = changed.isLanding ? 1 : -1;
+        // After a change, a paste replaces nothing: what was selected may be other text now.
+        const at = changed.places.map(({ from }) => tr.mapping.map(from, side));
+        return { ...changed, places: at.map((from) => ({ from, to: from })) };
+      },
+    },
+  });
+
+/** Redrawing the editor would break the composition of an input method. Also resolves once the editor is destroyed. */
+export async function untilComposed(view: EditorView): Promise<void> {
+  while (!view.isDestroyed && view.composing) await new Promise((resolve) => setTimeout(resolve, RETRY_COMPOSING_MS));
+}
+
+let last: Promise<unknown> = Promise.resolve();
+
+/** Calls `paste` once `isReady` and earlier pastes have settled, with the selection where the caret is now. */
+export function holdPaste(view: EditorView, isReady: Promise<unknown>, paste: () => void): void {
+  const { from, to } = view.state.selection;
+  const { places, isLanding } = heldIn(view.state);
+  view.dispatch(view.state.tr.setMeta(key, { places: [...places, { from, to }], isLanding }));
+  const isFree = last.catch(() => {});
+  last = Promise.all([isFree, isReady])
+    .then(() => untilComposed(view))
+    .then(() => {
+      if (!view.isDestroyed) land(view, paste);
+    });
+}
+
+/** Pastes at the oldest place. A caret that has left the place stays where it is. */
+function land(view: EditorView, paste: () => void): void {
+  const [place, ...later] = heldIn(view.state).places as [Place, ...Place[]];
+  const { from, to, anchor, head } = view.state.selection;
+  const hasLeft = from !== place.from || to !== place.to;
+  const caret = { from: anchor, to: head };
+  const start = view.state.tr.setMeta(key, { places: hasLeft ? [caret, ...later] : later, isLanding: true });
+  view.dispatch(hasLeft ? select(start, place) : start);
+  paste();
+  const places = [...heldIn(view.state).places];
+  const left = hasLeft ? places.shift() : null;
+  const end = view.state.tr.setMeta(key, { places, isLanding: false });
+  view.dispatch(left ? select(end, left) : end);
+}
+
+const select = (tr: Transaction, { from, to }: Place): Transaction =>
+  tr.setSelection(TextSelection.between(tr.doc.resolve(from), tr.doc.resolve(to)));
