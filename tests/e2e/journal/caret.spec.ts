@@ -26,16 +26,22 @@ const expectRoom = async (page: Page, pixels: number): Promise<void> => {
 
 const scrollTop = (page: Page) => page.evaluate(() => Math.round(scrollY));
 
-/** Scrolls down by touch, and waits for the end of the scroll. */
+/**
+ * Scrolls down by touch, and waits for the end of the scroll. The events are a second apart by their timestamps, so no
+ * fling follows, whose length would depend on the machine's speed.
+ */
 async function drag(page: Page, pixels: number): Promise<void> {
-  const stands = page.evaluate(() => new Promise((resolve) => addEventListener('scrollend', resolve, { once: true })));
   const devtools = await page.context().newCDPSession(page);
-  const touch = (type: 'touchStart' | 'touchMove', y: number) =>
-    devtools.send('Input.dispatchTouchEvent', { type, touchPoints: [{ x: 200, y }] });
-  await touch('touchStart', 400);
-  for (let moved = 20; moved <= pixels; moved += 20) await touch('touchMove', 400 - moved);
-  await devtools.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
-  await stands;
+  let timestamp = Date.now() / 1000;
+  const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', ...touchPoints: { x: number; y: number }[]) =>
+    devtools.send('Input.dispatchTouchEvent', { type, touchPoints, timestamp: timestamp++ });
+  await touch('touchStart', { x: 200, y: 400 });
+  for (let moved = 20; moved <= pixels; moved += 20) await touch('touchMove', { x: 200, y: 400 - moved });
+  const scroll = await page.evaluateHandle(() => ({
+    end: new Promise((resolve) => addEventListener('scrollend', resolve, { once: true })),
+  }));
+  await touch('touchEnd');
+  await scroll.evaluate(({ end }) => end);
 }
 
 /**
