@@ -177,8 +177,7 @@ const isCode = ($at: ResolvedPos, { storedMarks }: EditorState): boolean =>
   $at.parent.type.spec.code === true || hasCode(storedMarks ?? $at.marks());
 
 /** Gives the typed characters back. Null if there is nothing to give back. */
-function restoreTyped(state: EditorState): Transaction | null {
-  const converted = convertedIn(state);
+function restoreTyped(state: EditorState, converted = convertedIn(state)): Transaction | null {
   if (!converted) return null;
   const { tr } = state;
   replaceRange(tr, tr.doc, converted.doc, 0);
@@ -190,10 +189,18 @@ function restoreTyped(state: EditorState): Transaction | null {
 }
 
 /** Whether the text goes on with a word that `_` has closed: `_id_token` is an identifier. */
-function continuesName(state: EditorState, text: string): boolean {
-  const converted = convertedIn(state);
+function continuesName(converted: Converted | null, text: string): boolean {
   const { from } = converted?.selection ?? {};
   return from !== undefined && converted!.doc.textBetween(from - 1, from) === '_' && /^[\p{L}\p{M}\p{N}_]/u.test(text);
+}
+
+/** Gives the signs of a name back that a composition has continued. `size`: the log's, before the composition. */
+function restoreComposedName({ state, dispatch }: EditorView, converted: Converted, size: number): boolean {
+  const end = converted.caret + state.doc.content.size - size;
+  const text = end > converted.caret ? state.doc.textBetween(converted.caret, end) : '';
+  if (state.selection.to !== end || !continuesName(converted, text)) return false;
+  dispatch(closeHistory(restoreTyped(state, converted)!.insertText(text)));
+  return true;
 }
 
 function dispatchRestored(view: EditorView): boolean {
@@ -210,6 +217,8 @@ export const inputRules = Extension.create({
   addProseMirrorPlugins() {
     /** An input method selects the word that it composes again, within the task of its event. */
     let isComposed = false;
+    /** What a composition may continue. */
+    let continued: { converted: Converted; size: number } | null = null;
     const expectComposition = (): void => {
       isComposed = true;
       setTimeout(() => (isComposed = false));
@@ -240,7 +249,7 @@ export const inputRules = Extension.create({
             const { doc } = view.state;
             const $from = doc.resolve(from);
             if (view.composing || isCode($from, view.state)) return false;
-            if (continuesName(view.state, text) && dispatchRestored(view)) {
+            if (continuesName(convertedIn(view.state), text) && dispatchRestored(view)) {
               view.dispatch(view.state.tr.insertText(text).scrollIntoView());
               return true;
             }
@@ -262,12 +271,18 @@ export const inputRules = Extension.create({
               event.preventDefault();
               return true;
             },
-            compositionstart: expectComposition,
+            compositionstart({ state }) {
+              expectComposition();
+              const converted = convertedIn(state);
+              continued = converted && { converted, size: state.doc.content.size };
+            },
             compositionupdate: expectComposition,
             /** ProseMirror reads the composed text in this event, after the plugins. */
             compositionend(view) {
+              const before = continued;
               setTimeout(() => {
-                if (!view.isDestroyed && stateKey.getState(view.state) !== 'restored') convertTyped(view, '');
+                if (view.isDestroyed || stateKey.getState(view.state) === 'restored') return;
+                if (!before || !restoreComposedName(view, before.converted, before.size)) convertTyped(view, '');
               });
             },
           },

@@ -129,3 +129,29 @@ test('an input method whose Backspace composes the converted word again gives th
   await expect(items(page)).toHaveText(['**bold** word']);
   await expect(editor(page).locator('strong')).toHaveCount(0);
 });
+
+test('a name that begins with an underscore stays as composed, and formatting before another word stays too', async ({
+  page,
+  signUp,
+}) => {
+  await signUp(page);
+  const devtools = await page.context().newCDPSession(page);
+  const composeWord = async (word: string) => {
+    await compose(devtools, word.slice(0, -1));
+    await compose(devtools, word);
+    await commit(devtools, word);
+  };
+  for (const word of ['_', 'id', '_']) await (word === '_' ? commit(devtools, word) : composeWord(word));
+  await expect(editor(page).locator('em')).toHaveText('id');
+  await composeWord('token');
+  await expect(items(page)).toHaveText(['_id_token']);
+  await page.keyboard.press('Backspace');
+  await composeWord('n');
+  await expect(items(page)).toHaveText(['_id_token']);
+  await expect(editor(page).locator('em')).toHaveCount(0);
+  await commit(devtools, ' _new_');
+  await expect(editor(page).locator('em')).toHaveText('new');
+  await composeWord('。それ');
+  await expect(items(page)).toHaveText(['_id_token new。それ']);
+  await expect(editor(page).locator('em')).toHaveText('new');
+});
