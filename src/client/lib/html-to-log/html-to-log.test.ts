@@ -467,6 +467,16 @@ describe('visible text', () => {
       '<mjx-container><mjx-math aria-hidden="true"><mjx-mi>y</mjx-mi></mjx-math><mjx-assistive-mml><math><msub><mi>y</mi><mi>max</mi></msub></math></mjx-assistive-mml></mjx-container>',
       'yₘₐₓ',
     ],
+    [
+      'MathJax drawn as HTML',
+      '<mjx-container><mjx-math><mjx-mfrac><mjx-frac><mjx-num><mjx-nstrut></mjx-nstrut><mjx-mrow><mjx-mi><mjx-c class="mjx-c1D44E TEX-I"></mjx-c></mjx-mi><mjx-mi><mjx-c class="mjx-c2B TEX-I"></mjx-c></mjx-mi><mjx-mi><mjx-c class="mjx-c31 TEX-I"></mjx-c></mjx-mi></mjx-mrow></mjx-num><mjx-dbox><mjx-dtable><mjx-line></mjx-line><mjx-row><mjx-den><mjx-dstrut></mjx-dstrut><mjx-mi><mjx-c class="mjx-c32 TEX-I"></mjx-c></mjx-mi></mjx-den></mjx-row></mjx-dtable></mjx-dbox></mjx-frac></mjx-mfrac><mjx-mi><mjx-c class="mjx-c2B TEX-I"></mjx-c></mjx-mi><mjx-msubsup><mjx-mi><mjx-c class="mjx-c1D44F TEX-I"></mjx-c></mjx-mi><mjx-script><mjx-mi><mjx-c class="mjx-c32 TEX-I"></mjx-c></mjx-mi><mjx-spacer></mjx-spacer><mjx-mi><mjx-c class="mjx-c1D456 TEX-I"></mjx-c></mjx-mi></mjx-script></mjx-msubsup><mjx-munderover><mjx-over><mjx-mi><mjx-c class="mjx-c1D45B TEX-I"></mjx-c></mjx-mi></mjx-over><mjx-box><mjx-munder><mjx-row><mjx-base><mjx-mi><mjx-c class="mjx-c2211 TEX-I"></mjx-c></mjx-mi></mjx-base></mjx-row><mjx-row><mjx-under><mjx-mi><mjx-c class="mjx-c1D456 TEX-I"></mjx-c></mjx-mi></mjx-under></mjx-row></mjx-munder></mjx-box></mjx-munderover><mjx-mroot><mjx-root><mjx-mi><mjx-c class="mjx-c33 TEX-I"></mjx-c></mjx-mi></mjx-root><mjx-sqrt><mjx-surd><mjx-mi><mjx-c class="mjx-c221A TEX-I"></mjx-c></mjx-mi></mjx-surd><mjx-box><mjx-mi><mjx-c class="mjx-c38 TEX-I"></mjx-c></mjx-mi></mjx-box></mjx-sqrt></mjx-mroot></mjx-math></mjx-container>',
+      '(a+1)/2+bᵢ²∑ᵢⁿ³√8',
+    ],
+    [
+      'MathJax drawn as SVG',
+      '<mjx-container><svg><g transform="scale(1,-1)"><g data-mml-node="math"><g data-mml-node="mfrac"><g data-mml-node="mrow"><g data-mml-node="mi"><path data-c="1D44E"></path></g><g data-mml-node="mi"><path data-c="2B"></path></g><g data-mml-node="mi"><path data-c="31"></path></g></g><g data-mml-node="mi"><path data-c="32"></path></g><rect></rect></g><g data-mml-node="mi"><path data-c="2B"></path></g><g data-mml-node="msubsup"><g data-mml-node="mi"><path data-c="1D44F"></path></g><g data-mml-node="mi" transform="translate(5,363) scale(0.7)"><path data-c="32"></path></g><g data-mml-node="mi" transform="translate(5,-247)"><path data-c="1D456"></path></g></g><g data-mml-node="munderover"><g data-mml-node="mi"><path data-c="2211"></path></g><g data-mml-node="mi" transform="translate(0,-150)"><path data-c="1D456"></path></g><g data-mml-node="mi" transform="translate(0,450)"><path data-c="1D45B"></path></g></g><g data-mml-node="mroot"><g><g data-mml-node="mi"><path data-c="38"></path></g></g><g data-mml-node="mi"><path data-c="33"></path></g><g data-mml-node="mi"><path data-c="221A"></path></g><rect></rect></g></g></g></svg></mjx-container>',
+      '(a+1)/2+bᵢ²∑ᵢⁿ³√8',
+    ],
     ['MathML', '<math><msqrt><mi>a</mi><mo>+</mo><mi>b</mi></msqrt></math>', '√(a+b)'],
     ['a hidden copy', 'x<math style="display:none"><mi>y</mi></math>', 'x'],
   ])('a formula of %s is written once', (_program, html, text) => {

@@ -328,7 +328,9 @@ class Converter {
   }
 
   private addFormula(math: Element, display: Display, context: Context): void {
-    const isBlock = display === 'block' || math.getAttribute('display') === 'block';
+    const isBlock =
+      display === 'block' ||
+      /^(?:block|true)$/.test((math.closest('mjx-container') ?? math).getAttribute('display') ?? '');
     if (isBlock) this.endBlock(context);
     if (!context.isInvisible) this.line.add(mathText(math), 'collapse', context.marks);
     if (isBlock) this.endBlock(context);

@@ -38,7 +38,7 @@ function attachScript(text: string, script: Script): string {
 
 const FORMULA = /\b(?:katex|mwe-math-element|MathJax\w*|mjx-container|math-inline|math-display)\b/;
 
-/** The elements that show a formula, often more than once, and its MathML. */
+/** The elements that show a formula, often more than once, and its MathML, or the glyphs that MathJax draws. */
 export function findFormulas(body: Element): ReadonlyMap<Element, Element> {
   const formulas = new Map<Element, Element>();
   for (const math of body.querySelectorAll('math')) {
@@ -47,15 +47,63 @@ export function findFormulas(body: Element): ReadonlyMap<Element, Element> {
       if (next.localName === 'mjx-container' || FORMULA.test(next.getAttribute('class') ?? '')) outer = next;
     formulas.set(outer, math);
   }
+  for (const container of body.querySelectorAll('mjx-container')) {
+    const drawn = container.querySelector('mjx-math, [data-mml-node="math"]');
+    if (drawn && !formulas.has(container)) formulas.set(container, drawn);
+  }
   return formulas;
 }
 
-/** A MathML element as one line: `x²`, `a/b`, `√(x+1)`. */
+/** Around or beside the parts of a formula that MathJax draws as HTML or SVG. */
+const WRAPPER = /^mjx-(?:frac|dbox|dtable|row|sqrt|table|itable|script)$/;
+const ORNAMENT = /^(?:mjx-(?:[dnt]strut|line|spacer|surd)|rect)$/;
+
+const isDrawn = ({ localName }: Element): boolean => localName.startsWith('mjx-') || localName === 'g';
+
+/** In the order of MathML: what is below or lowered before what is above or raised. */
+function partsOf(element: Element): Element[] {
+  if (!isDrawn(element)) return [...element.children];
+  const parts = [...element.children]
+    .flatMap((child) => (WRAPPER.test(child.localName) ? partsOf(child) : [child]))
+    .filter(({ localName }) => !ORNAMENT.test(localName));
+  const name = nameOf(element);
+  // Of a root in SVG, the sign comes last.
+  if (element.localName === 'g' && /^m(?:sqrt|root)$/.test(name)) parts.pop();
+  const isAbove = /^mjx-(?:over|root)$/.test(parts[0]?.localName ?? '');
+  if (isAbove) parts.push(parts.shift()!);
+  else if (parts.length === 3 && /^m(?:subsup|underover)$/.test(name) && heightOf(parts[2]!) <= heightOf(parts[1]!))
+    parts.push(parts.splice(1, 1)[0]!);
+  return parts;
+}
+
+/** In HTML all parts have the same. */
+const heightOf = (part: Element): number =>
+  Number(/,\s*(-?[\d.]+)\)/.exec(part.getAttribute('transform') ?? '')?.[1] ?? 0);
+
+const nameOf = (element: Element): string =>
+  element.getAttribute('data-mml-node') ?? element.localName.replace(/^mjx-/, '');
+
+const GLYPH = /\bmjx-c([\dA-F]{2,5})\b/;
+/** Letters of mathematical alphabets. */
+const FIRST_STYLED_LETTER = 0x1_d4_00;
+
+/** The character that MathJax draws; null for other elements. */
+function glyphOf(element: Element): string | null {
+  const code = element.getAttribute('data-c') ?? GLYPH.exec(element.getAttribute('class') ?? '')?.[1];
+  if (code === undefined || !/^[\dA-F]{2,5}$/.test(code)) return null;
+  const point = Number.parseInt(code, 16);
+  const glyph = String.fromCodePoint(point);
+  return point < FIRST_STYLED_LETTER ? glyph.replace('\u00A0', ' ') : glyph.normalize('NFKC');
+}
+
+/** A formula as one line: `x²`, `a/b`, `√(x+1)`. */
 export function mathText(element: Element): string {
-  const children = [...element.children].map((child) => () => mathText(child));
+  const glyph = glyphOf(element);
+  if (glyph !== null) return glyph;
+  const children = partsOf(element).map((child) => () => mathText(child));
   const child = (index: number): string => children[index]?.() ?? '';
   const all = (separator = ''): string => children.map((read) => read()).join(separator);
-  switch (element.localName) {
+  switch (nameOf(element)) {
     case 'annotation':
     case 'annotation-xml':
     case 'mphantom':
@@ -78,6 +126,8 @@ export function mathText(element: Element): string {
       return child(0) + attachScript(child(1), 'sub');
     case 'msubsup':
     case 'munderover':
+      // MathJax draws what is below together with its base.
+      if (children.length === 2) return child(0) + attachScript(child(1), 'sup');
       return child(0) + attachScript(child(1), 'sub') + attachScript(child(2), 'sup');
     case 'mtable':
       return all('; ');
