@@ -66,6 +66,21 @@ describe('Prettier', () => {
     expect(entryText(read(reformatted))).toBe(entryText(log));
   });
 
+  test.each(['=', '==', '--', '---', `= ${'w'.repeat(80)}`, `-- w<u>${'w'.repeat(80)}</u>`])(
+    'makes no heading of a line before %s',
+    async (sign) => {
+      const log = `<p>${'a '.repeat(39)}a ${sign}</p>`;
+      const reformatted = await format(writeMarkdown(log), { parser: 'markdown', proseWrap: 'always' });
+      expect(read(reformatted)).toBe(log);
+    },
+  );
+
+  /** A line of such signs alone is the underline of a heading. */
+  const underlines = fc
+    .array(fc.constantFrom('=', ' = ', ' == ', ' -- ', ' --- ', ' ', '<u>a</u>', 'word', 'w'.repeat(70)), {
+      maxLength: 40,
+    })
+    .map((parts) => `<p>${parts.join('')}</p>`);
   const addresses = fc
     .array(
       fc.constantFrom(
@@ -81,9 +96,10 @@ describe('Prettier', () => {
     )
     .map((parts) => `<p>${parts.join('')}</p>`);
   const wide = fc
-    .array(fc.constantFrom('日本語', 'のテキスト', '。', '中文', 'word', ' ', '（', '）', '한국어', '1. ', '- '), {
-      maxLength: 80,
-    })
+    .array(
+      fc.constantFrom('日本語', 'のテキスト', '。', '中文', 'word', ' ', '（', '）', '한국어', '1. ', '- ', '=', '--'),
+      { maxLength: 80 },
+    )
     .map((parts) => `<p>${parts.join('')}</p>`);
 
   test.each(['preserve', 'always', 'never'] as const)(
@@ -91,7 +107,7 @@ describe('Prettier', () => {
     limits,
     async (proseWrap) => {
       await fc.assert(
-        fc.asyncProperty(fc.oneof({ weight: 4, arbitrary: editorLogs }, wide, addresses), async (log) => {
+        fc.asyncProperty(fc.oneof({ weight: 4, arbitrary: editorLogs }, wide, addresses, underlines), async (log) => {
           const exported = writeMarkdown(log);
           const reformatted = await format(exported, { parser: 'markdown', proseWrap });
           expect(withoutCodeEnds(read(reformatted)), reformatted).toBe(withoutCodeEnds(read(exported)));

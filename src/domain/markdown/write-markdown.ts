@@ -188,7 +188,7 @@ function inline(runs: readonly Run[], depth: number): string {
     const mark = runs[from]!.marks[depth];
     let to = from + 1;
     if (mark === undefined) {
-      const text = escapeMarkdown(runs[from]!.text);
+      const text = escapeMarkdown(runs[from]!.text, depth === 0 && to === runs.length);
       // Behind the blank of another run, a blank at the start is one of several, which Markdown joins unless encoded.
       parts.push(parts.at(-1)?.endsWith(' ') ? text.replace(/^ /, encodeBlanks) : text);
     } else {
@@ -216,12 +216,17 @@ const encodeBlanks = (blanks: string): string => Array.from(blanks, (blank) => `
 
 /** Other programs make one space of several blanks. */
 const BLANKS = /(?<= ) +|\t+/g;
-const SPECIAL = /[\\`*[~<&_$\t]|  | (?:---|===)/;
+const SPECIAL = /[\\`*[~<&_$\t]|  | (?:--|=)/;
+/** In a line of its own, as another program may wrap it, it would be the underline of a heading. */
+const UNDERLINE = /(?<= )(?:-{2,}|=+)(?= ?$| \S{40})/g;
+/** The same in front of a word that the next run may make longer. */
+const UNDERLINE_BEFORE_RUN = /(?<= )(?:-{2,}|=+)(?=$| \S*$| \S{40})/g;
 
-function escapeMarkdown(text: string): string {
+function escapeMarkdown(text: string, isEndOfLine: boolean): string {
   if (!SPECIAL.test(text)) return text;
   return text
-    .replace(/[\\`*[~]|\$(?=\$)|(?<= )(?:-{3,}|={3,})(?= |$)/g, '\\$&')
+    .replace(/[\\`*[~]|\$(?=\$)/g, '\\$&')
+    .replace(isEndOfLine ? UNDERLINE : UNDERLINE_BEFORE_RUN, '\\$&')
     .replace(/<(?=\S)/g, '\\<')
     .replace(/&(?=#|[a-z])/gi, '\\&')
     .replace(BLANKS, encodeBlanks)
