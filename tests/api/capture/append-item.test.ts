@@ -1,12 +1,15 @@
 /** The function `append-item` with a session (docs/specification/capture.md 1). */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { appendItems as appendToLog } from '#domain/log/append-items.ts';
 import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
 import { dayLabel } from '#domain/day/day.ts';
+import { Secret } from '#server/config/settings-reader.ts';
 import { actAsUser, appendItems } from '#server/data/append-items.ts';
 import { createWriteQuota } from '#server/data/write-quota.ts';
+import { openDatabase } from '#server/database/connect.ts';
 import { createLimiters } from '#server/load/limiters.ts';
+import { createLog } from '#server/log.ts';
 import { daysAgo, startDataWorld, signUp, today, type DataWorld, type Person } from '../data/fixture.ts';
 
 let world: DataWorld;
@@ -259,14 +262,18 @@ test('work without a session appends as the user', async () => {
   expect(await contentOf(person)).toBe(log('from a mail'));
 });
 
-const appendDeps = () => {
-  const { database, clock, config } = world.server;
+const appendDeps = (database = world.server.database) => {
+  const { clock, config } = world.server;
   return { database, clock, writeQuota: createWriteQuota({ database, clock, config, limiters: createLimiters() }) };
 };
 
 test('appends of different users that start together share a transaction', async () => {
-  const { admin } = world.server;
-  const deps = appendDeps();
+  const { admin, databaseUrl } = world.server;
+  // Without a pooler: only named statements share transactions, and some poolers make the server send unnamed ones.
+  const direct = { databaseUrl: new Secret(databaseUrl), dataDir: '' };
+  const database = await openDatabase({ config: direct, log: createLog('error') });
+  onTestFinished(() => database.close());
+  const deps = appendDeps(database);
   const users = await Promise.all(Array.from({ length: 8 }, async () => (await newUser()).id));
   const appendTo = (userId: string, text: string) =>
     appendItems(deps, actAsUser(userId), { date: today(), items: [text], key: text });

@@ -362,12 +362,21 @@ describe('failures', () => {
   });
 
   test('a silent server hits the time limit', async () => {
-    const { paypal, requestsTo } = await createWorld([() => undefined], { tryMaxMs: 40 });
+    let tries = 0;
+    const { paypal } = await createWorld([() => undefined], {
+      tryMaxMs: 40,
+      fetch(url, init) {
+        // The token has no time limit, because a busy machine may take longer to answer.
+        if (new Request(url).url.endsWith('/token')) return fetch(url, { ...init, signal: null });
+        tries += 1;
+        return fetch(url, init);
+      },
+    });
     expect(await expectFailure(paypal.captureOrder(capture))).toMatchObject({
       name: 'NO_ANSWER_IN_TIME',
       outcomeUnknown: true,
     });
-    expect(requestsTo('/v2')).toHaveLength(3);
+    expect(tries).toBe(3);
   });
 
   test('a redirect is not followed, because it would receive the token', async () => {
