@@ -7,7 +7,7 @@ type Options = {
   isVault?: boolean;
 };
 
-const FENCE = /^(?:[ \t>]|[-*+] |\d{1,9}[.)] )*(`{3,}|~{3,})([^`]*)$/;
+const FENCE = /^(?:[ \t>]|[-*+] |\d{1,9}[.)] )*(`{3,}|~{3,}(?!~))([^`]*)$/;
 /** Code that a plugin runs. It shows a query's result, which the file does not contain. */
 const QUERY_LANGUAGE = /^(?:dataview|dataviewjs|query|tasks|button|tracker|calendar-nav|timeline|kanban)\b/i;
 

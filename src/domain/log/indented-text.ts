@@ -13,7 +13,7 @@ const CODE_LINE = [
   /^\s*(?:def|class|func|function|fn|const|let|var|public|private|static|import|from|return|async) [\w{*$].*[{};:)]\s*$/,
   /^\s*[\w.$-]+\s?(?:[-+*/]?=|:=|==)\s?\S/,
   /&&|\|\||\$\(|\$\{|=>|[=!]==|\(\);|\);\s*$|[{;]\s*$.*[=(]|\\\s*$/,
-  /^\s*[})\]]+[;,)]*\s*$/,
+  /^\s*[})\]]+(?:[;,][;,)]*)?\s*$/,
 ];
 const withoutInlineCode = (line: string): string => line.replace(/`[^`\n]+`/g, ' ');
 export const isCodeLine = (line: string): boolean =>
@@ -44,12 +44,13 @@ const BLOCK_LINE = [
 ];
 
 /** A key of YAML, also of the first field of an item. */
-const KEY = /^\s*(?:- +)*(?:<<|[\w./$@-]+|"[^"]+"|'[^']+'):(?:\s+\S.*|\s*)$/;
+const KEY_START = String.raw`^\s*(?:- +)*(?:<<|[\w./$@-]+|"[^"]+"|'[^']+'):`;
+const KEY = new RegExp(String.raw`${KEY_START}(?:\s+\S.*|\s*)$`);
 const SENTENCE_CASE = /^\s*(?:- +)*["']?[A-Z][a-z]*:/;
 /** An item, a comment or the start of a document of YAML. */
 const OTHER_YAML = /^\s*(?:- \S|#|---\s*$|\.\.\.\s*$)/;
 /** The key opens a block: no value, a block of text, or an anchor. */
-const OPENS_BLOCK = /:(?:\s+(?:[|>][-+\d]*|[&!]\S+))*\s*(?:\s#.*)?$/;
+const OPENS_BLOCK = new RegExp(String.raw`${KEY_START}(?:\s+(?:[|>][-+\d]*|[&!]\S+))*\s*(?:\s#.*)?$`);
 
 /** The column of the key: an item's first field stands behind its dash. */
 const columnOf = (line: string): number => indentOf(line) + (/^\s*((?:- +)*)/.exec(line)![1] ?? '').length;

@@ -252,3 +252,11 @@ test('keeps the indentation of an outline without markers', () => {
     p('Launch', `${nbsp(2)}Design`) + `<ul>${li('item')}</ul>`,
   );
 });
+
+test.each([
+  ['closing brackets', `a\n  ]${')'.repeat(200_000)}x`],
+  ['blocks of YAML', `key:\n  key:${' !a:'.repeat(200_000)} x\n  key: b`],
+])('reads a long line of %s in linear time', (_name, text) => {
+  // Quadratic time would exceed the test's timeout.
+  expect(textToLog(text).html.length).toBeGreaterThan(text.length);
+});

@@ -375,7 +375,7 @@ type Item = { indent: number; content: number; added: number };
 const LINE = /^([ \t]*)(?:([-+*•◦▪‣●○■]|\d{1,9}[.)])([ \t]+)(?=\S))?/;
 const DEFINITION = /^ {0,3}\[[^\]]*\]:/;
 const GLYPH = /[•◦▪‣●○■]/;
-const FENCE = /^[ \t]*(`{3,}|~{3,})[^`]*$/;
+const FENCE = /^[ \t]*(`{3,}|~{3,}(?!~))[^`]*$/;
 /** A block that ends a paragraph: it belongs to the items that its indent reaches. */
 const BLOCK = /^[ \t]*(?:`{3}|~{3}|#{1,6}[ \t]|>)/;
 const TAB_WIDTH = 4;
