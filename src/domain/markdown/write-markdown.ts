@@ -169,12 +169,19 @@ const LETTER_AT_START = /^[\p{L}\p{N}]/u;
 const EDGE_BLANKS = /^\s+|(?<!\s)\s+$/g;
 
 /**
+ * A word that would be the underline of a heading in a line of its own, where another program may wrap it, before a word
+ * that needs a line of its own too. Escaped characters and code stay out.
+ */
+const UNDERLINE = /\\.|`[^`]*`|(?<= )(?:-{2,}|=+)(?=$| \S{20}| \S*`)/g;
+
+/**
  * Every character that Markdown could interpret is escaped and delimiters are used only around words, so that parsing is
  * unambiguous, also for less exact parsers than CommonMark's. Other marks (underline, bold around a space) become HTML
  * tags. Preserves all blanks, and escapes a start that would read as a heading, a quote, a list or a row of a table.
  */
 const markdownLine = (runs: readonly Run[]): string =>
   inline(runs, 0)
+    .replace(UNDERLINE, (found) => (/^[\\`]/.test(found) ? found : `\\${found}`))
     .replace(EDGE_BLANKS, encodeBlanks)
     .replace(/^([#>+=:|-])/, '\\$1')
     .replace(/^(\d{1,9})([.)])/, '$1\\$2');
@@ -188,7 +195,7 @@ function inline(runs: readonly Run[], depth: number): string {
     const mark = runs[from]!.marks[depth];
     let to = from + 1;
     if (mark === undefined) {
-      const text = escapeMarkdown(runs[from]!.text, depth === 0 && to === runs.length);
+      const text = escapeMarkdown(runs[from]!.text);
       // Behind the blank of another run, a blank at the start is one of several, which Markdown joins unless encoded.
       parts.push(parts.at(-1)?.endsWith(' ') ? text.replace(/^ /, encodeBlanks) : text);
     } else {
@@ -216,17 +223,11 @@ const encodeBlanks = (blanks: string): string => Array.from(blanks, (blank) => `
 
 /** Other programs make one space of several blanks. */
 const BLANKS = /(?<= ) +|\t+/g;
-const SPECIAL = /[\\`*[~<&_$\t]|  | (?:--|=)/;
-/** In a line of its own, as another program may wrap it, it would be the underline of a heading. */
-const UNDERLINE = /(?<= )(?:-{2,}|=+)(?= ?$| \S{40})/g;
-/** The same in front of a word that the next run may make longer. */
-const UNDERLINE_BEFORE_RUN = /(?<= )(?:-{2,}|=+)(?=$| \S*$| \S{40})/g;
-
-function escapeMarkdown(text: string, isEndOfLine: boolean): string {
+const SPECIAL = /[\\`*[~<&_$\t]|  /;
+function escapeMarkdown(text: string): string {
   if (!SPECIAL.test(text)) return text;
   return text
     .replace(/[\\`*[~]|\$(?=\$)/g, '\\$&')
-    .replace(isEndOfLine ? UNDERLINE : UNDERLINE_BEFORE_RUN, '\\$&')
     .replace(/<(?=\S)/g, '\\<')
     .replace(/&(?=#|[a-z])/gi, '\\&')
     .replace(BLANKS, encodeBlanks)
