@@ -4,13 +4,8 @@ import { citableLines, createCitationFinder } from '#domain/coach/citations.ts';
 import { day } from '#domain/day/day.ts';
 import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
 import { OBJECT_MANNERS, REPLY_MANNERS, SCORE_LINE_MANNERS } from '../../../simulators/ai-model/manners.ts';
-import {
-  createQuoteFinder,
-  feedbackReplyParser,
-  MAX_REPLY_CHARS,
-  reviewReplyParser,
-  type PartialReply,
-} from './parse-response.ts';
+import { createQuoteFinder, feedbackReplyParser, MAX_REPLY_CHARS, type PartialReply } from './parse-response.ts';
+import { reviewReplyParser } from './parse-review.ts';
 
 /** Finds the citations of a log whose lines the page numbers 1, 2 and 2.1, and of its unnumbered last paragraph. */
 const FIND = createCitationFinder(

@@ -6,17 +6,9 @@
  * change: trailing white space, an open `[` or half a surrogate pair.
  */
 import { PARTIAL_CITATION, resolveCitations, type Citation, type FindCitation } from '#domain/coach/citations.ts';
-import { MIN_REPLY_CHARS, MIN_REVIEW_REPLY_CHARS } from '#domain/coach/coach.ts';
-import { isFence, isScoreName, parseScoredText, readScore } from '#domain/coach/score-line.ts';
+import { MIN_REPLY_CHARS } from '#domain/coach/coach.ts';
+import { isScoreName, parseScoredText, readScore } from '#domain/coach/score-line.ts';
 import { stripInvisible } from '#domain/strip-invisible.ts';
-import {
-  isContinuation,
-  isDatedLinePrefix,
-  isWinsHeading,
-  isWinsHeadingPrefix,
-  parseDatedLine,
-} from '#domain/coach/win-bullets.ts';
-import type { Day } from '#domain/day/day.ts';
 import { parseJson } from '../parse-json.ts';
 import { parseLooseObject, repairEscapes } from './loose-json.ts';
 import { REPLY_START, stripThoughts } from './strip-thoughts.ts';
@@ -129,22 +121,6 @@ export function createQuoteFinder(logs: readonly string[]): (text: string) => bo
     lettersOf(text).length >= MIN_QUOTE_LETTERS && text.split('\n').every((line) => all.includes(lettersOf(line)));
 }
 
-/** `days`: the days whose logs the prompt contained. A dated bullet of any other day is invented, so it is dropped. */
-export function reviewReplyParser(days: ReadonlySet<Day>): ReplyParser {
-  return {
-    parsePartial(reply) {
-      const { text } = stripThoughts(trimOpenEnd(reply), false);
-      return { score: null, text: dropUnknownDays(text, days, true) };
-    },
-    parseFinal(reply) {
-      const { text } = stripThoughts(stripInvisible(reply), true);
-      const analysis = dropUnknownDays(text, days, false);
-      if (analysis.length < MIN_REVIEW_REPLY_CHARS || analysis.length > MAX_REPLY_CHARS) return null;
-      return { score: null, text: analysis, cited: [], missingFact: null };
-    },
-  };
-}
-
 type RawReply = { score: number | null; text: unknown; cited?: unknown; missingFact?: unknown };
 
 function toFeedbackReply(
@@ -168,34 +144,10 @@ function toFeedbackReply(
 
 const TRAILING_HIGH_SURROGATE = /[\uD800-\uDBFF]$/;
 /** Removes a suffix that the next chunk may still change: half a surrogate pair or an open citation. */
-const trimOpenEnd = (text: string): string =>
+export const trimOpenEnd = (text: string): string =>
   stripInvisible(text.replace(TRAILING_HIGH_SURROGATE, '')).replace(PARTIAL_CITATION, '');
 const toStableText = (text: string, find: FindCitation): string =>
   resolveCitations(trimOpenEnd(text), find).text.trim();
-
-/**
- * Removes code fences, list items and wins of days outside `days`, and the heading of the wins at the end if no win is
- * left.
- */
-function dropUnknownDays(text: string, days: ReadonlySet<Day>, isPartial: boolean): string {
-  // Some models write dates with hyphens that do not break.
-  const lines = stripInvisible(text).replaceAll(/[‐‑]/g, '-').split('\n');
-  const last = lines.at(-1)!;
-  if (isPartial && (isDatedLinePrefix(last) || isWinsHeadingPrefix(last) || isFence(last))) lines.pop();
-  const heading = lines.findIndex(isWinsHeading);
-  let isDropped = false;
-  const known = lines.filter((line, index) => {
-    const dated = parseDatedLine(line);
-    const isWin = dated !== null && (dated.isItem || (heading >= 0 && index > heading));
-    isDropped = isWin ? !days.has(dated.date as Day) : isDropped && isContinuation(line);
-    return !isFence(line) && !isDropped;
-  });
-  const end = known.findLastIndex((line) => line.trim() !== '' && !isWinsHeading(line));
-  return known
-    .slice(0, end + 1)
-    .join('\n')
-    .trim();
-}
 
 // Finds the JSON object of a reply, whole or incomplete. Forgives what a person reads without effort: words and a fence
 // around the object, a list of one, what `loose-json.ts` reads, and other spellings of the names.

@@ -26,7 +26,8 @@ import {
   reviewPrompt,
   type Prompt,
 } from './prompts.ts';
-import { createQuoteFinder, feedbackReplyParser, reviewReplyParser } from './parse-response.ts';
+import { createQuoteFinder, feedbackReplyParser } from './parse-response.ts';
+import { reviewReplyParser } from './parse-review.ts';
 import type { Job, RunDeps } from './run-analysis.ts';
 
 /** Feedback on one day. */

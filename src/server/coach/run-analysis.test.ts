@@ -4,7 +4,7 @@ import type { CoachEvent } from '#domain/coach/coach.ts';
 import { day } from '#domain/day/day.ts';
 import type { CoachStore } from './coach-store.ts';
 import type { CoachModel } from './model/model.ts';
-import { reviewReplyParser } from './parse-response.ts';
+import { reviewReplyParser } from './parse-review.ts';
 import { beginAnalysis, type Job, type RunDeps } from './run-analysis.ts';
 import { NO_EVENTS } from '../metrics/events.ts';
 
