@@ -75,8 +75,8 @@ export default defineConfig({
     modulePreload: {
       polyfill: false,
       // The server preloads the scripts of a screen, and an idle page prefetches the others (`lazy-chunk.ts`). So only the
-      // chunk itself is loaded beside its style sheets.
-      resolveDependencies: (file, chunks) => chunks.filter((chunk) => chunk === file || chunk.endsWith('.css')),
+      // chunk itself is loaded beside its style sheets, and the editor beside the journal, not a round trip later.
+      resolveDependencies: (file, chunks) => chunks.filter((chunk) => chunk === file || /\.css$|\/editor-/.test(chunk)),
     },
     // A font inlined as a data: address would be refused by the content security policy.
     assetsInlineLimit: 0,

@@ -45,11 +45,7 @@ const VIEWS: Readonly<Record<Exclude<RouteName, 'landing' | 'terms' | 'privacy'>
   resetPassword: lazyChunk(
     async () => (await import('#client/features/sign-in/password/reset-password-screen.tsx')).ResetPasswordScreen,
   ),
-  journal: lazyChunk(async () => {
-    // In parallel: the journal's own import of the editor would begin a round trip later. A failure shows there.
-    import('#client/editor/create-editor.ts').catch(() => {});
-    return (await import('./routes/journal-route.tsx')).JournalRoute;
-  }),
+  journal: lazyChunk(async () => (await import('./routes/journal-route.tsx')).JournalRoute),
   reviews: lazyChunk(async () => (await import('#client/features/coach/reviews-screen.tsx')).ReviewsScreen),
   year: lazyChunk(async () => (await import('#client/features/year/year-screen.tsx')).YearScreen),
   wins: lazyChunk(async () => (await import('#client/features/wins/wins-screen.tsx')).WinsScreen),
