@@ -81,26 +81,9 @@ describe('text with evidence of Markdown is Markdown', () => {
 
   test('takes linear time on adversarial input', () => {
     // Quadratic time would exceed the test's timeout.
-    for (const part of [
-      '*',
-      '**a',
-      '*a ',
-      '_a ',
-      '~~a',
-      '`',
-      '`a',
-      '[',
-      '[a](',
-      '](',
-      '|',
-      '|-',
-      '> ',
-      '# ',
-      '\n',
-      '~',
-    ])
-      for (const start of ['', '**x** '])
-        for (const end of ['', 'x`']) looksLikeMarkdown(start + part.repeat(150_000) + end);
+    for (const part of ['*', '**a', '*a ', '_a ', '~~a', '`', '`a', '[', '[a](', '](', '|', '|-', '> ', '# ', '\n'])
+      for (const start of ['', '**x** ']) looksLikeMarkdown(start + part.repeat(40_000));
+    looksLikeMarkdown(`${'~'.repeat(1_000_000)}\``);
   });
 });
 
