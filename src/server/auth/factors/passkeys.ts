@@ -62,7 +62,7 @@ export const verifyAuthentication: Endpoint<Given> = async (context, deps, { bod
     await recordAuditEvent(service, { at: now, userId, actor: 'guest', event: 'sign_in_failed', device, details });
     throw new AuthError('passkey_wrong');
   }
-  await deps.limits.consumePassedSignIn(`passkey ${passkey.id}`);
+  await deps.limits.consumePassedSignIn(passkey.user_id);
   const signIn = await deps.database.transactAsService('sign in with a passkey', async (transaction) => {
     const user = await lockUser(transaction, passkey.user_id);
     if (!user || !(await recordAssertion(transaction, passkey.id, assertion, now)))

@@ -153,12 +153,16 @@ const FACTOR_WINDOWS = [
  * so that the owner cannot undo them. A new session has changes of its own.
  */
 const CHANGE_WINDOW = { keyPrefix: 'change', points: 60, duration: HOUR } as const;
+/** Changes of a session that do not count for its account. */
+const OWN_CHANGES = 10;
+/** Threat: the owner of an account writes audit rows with hundreds of sessions. */
+const ACCOUNT_CHANGE_WINDOW = { keyPrefix: 'account-change', points: 240, duration: HOUR } as const;
 
 /**
- * Sign-ins that were right, per account: by password per key of `signInKey`, else per passkey, wallet or identity.
- * Threat: the owner of an account writes audit rows and sessions from thousands of network addresses.
+ * Sign-ins that were right: by password and passkey per account, else per wallet or identity. Threat: the owner of an
+ * account writes audit rows and sessions from thousands of network addresses, and with a new known device each time.
  */
-const PASSED_SIGN_INS = { keyPrefix: 'signed-in', points: 300, duration: HOUR } as const;
+const PASSED_SIGN_INS = { keyPrefix: 'signed-in', points: 120, duration: HOUR } as const;
 
 /** Takes a counted attempt back, so that it does not count against the limit. */
 export type Refund = () => Promise<void>;
@@ -239,6 +243,7 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
     new RateLimiterPostgres({ ...store, ...window });
   const archiveLimiter = createLimiter(ARCHIVE_WINDOW);
   const changeLimiter = createLimiter(CHANGE_WINDOW);
+  const accountChangeLimiter = createLimiter(ACCOUNT_CHANGE_WINDOW);
   const passedSignInLimiter = createLimiter(PASSED_SIGN_INS);
   const signInLimiters = SIGN_IN_WINDOWS.map(createLimiter);
   const createMailLimiter = (share: MailShare) =>
@@ -327,9 +332,16 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
         return false;
       }
     },
-    consumeChange: ({ account, session }) => consumeOr429(changeLimiter, session?.id ?? account.user.id),
-    consumePassedSignIn: (account) => consumeOr429(passedSignInLimiter, hashOf(account)),
-    consumeArchive: (userId) => consumeOr429(archiveLimiter, userId, { error: 'over_archive_limit' }),
+    async consumeChange({ account: { user }, session }) {
+      const { consumedPoints } = await consumeOr429(changeLimiter, session?.id ?? user.id);
+      if (consumedPoints > OWN_CHANGES) await consumeOr429(accountChangeLimiter, user.id);
+    },
+    async consumePassedSignIn(account) {
+      await consumeOr429(passedSignInLimiter, hashOf(account));
+    },
+    async consumeArchive(userId) {
+      await consumeOr429(archiveLimiter, userId, { error: 'over_archive_limit' });
+    },
     async allowMail(kind, { address, isProven }) {
       const shares = SHARES_OF_MAIL[kind];
       const mailbox = address.replace(/\+[^@]*@/, '@');
@@ -368,9 +380,9 @@ async function consumeOr429(
   limiter: RateLimiterPostgres,
   key: string,
   { error, onExceeded }: { error?: AuthErrorName; onExceeded?: (msBeforeNext: number) => void } = {},
-): Promise<void> {
+): Promise<RateLimiterRes> {
   try {
-    await limiter.consume(key);
+    return await limiter.consume(key);
   } catch (rejection) {
     if (!(rejection instanceof RateLimiterRes)) throw rejection;
     const { msBeforeNext } = rejection;

@@ -34,7 +34,7 @@ export const grantPassword: Endpoint<{ body: Body; device: Device }> = async (co
   });
   if (!user || !matches) throw new AuthError('invalid_credentials');
   await refund();
-  await limits.consumePassedSignIn(key);
+  await limits.consumePassedSignIn(user.id);
   if (isBanned(user, now)) throw new AuthError(400, 'user_banned', 'User is banned');
   const confirmedAt = byPhone ? user.phone_confirmed_at : user.email_confirmed_at;
   if (confirmedAt === null)
