@@ -123,6 +123,11 @@ async function settleIn(email: string): Promise<{ id: string; attempts: Record<s
   expect((await data(access, 'POST', { user_id: id, date: TODAY(), content: '<p>before</p>' })).status).toBe(201);
 
   const links = await leaveLinks(stranger);
+  await world.admin.query(
+    `insert into preferences (user_id, time_zone, remind_at, remind_by_mail, remind_by_push, digest, digest_review)
+     values ($1, 'Europe/Vienna', 1080, true, true, true, true)`,
+    [id],
+  );
   const claims = { sub: randomUUID(), email: newAddress(), email_verified: true };
   peer.claims = claims;
   ok(
@@ -231,7 +236,10 @@ async function storedFootholds(userId: string): Promise<unknown> {
   const count = (table: string) => `(select count(*)::int from auth.${table} where user_id = $1)`;
   const { rows } = await world.admin.query(
     `select ${count('mfa_factors')} as factors, ${count('webauthn_credentials')} as passkeys,
-            ${count('recovery_code_sets')} as sets, ${count('recovery_codes')} as codes`,
+            ${count('recovery_code_sets')} as sets, ${count('recovery_codes')} as codes,
+            (select count(*)::int from reminder_schedule where user_id = $1 and due_at <> 'infinity') as mails,
+            (select remind_by_mail or remind_by_push or digest or digest_review from preferences
+              where user_id = $1) as reminds`,
     [userId],
   );
   return rows[0];
@@ -256,7 +264,7 @@ describe.each(Object.entries(PROOFS))('%s', (name, prove) => {
       expect([foothold, status >= 400 && status < 500, status]).toEqual([foothold, true, status]);
     }
     expect((await data(session.access_token)).status).toBe(200);
-    expect(await storedFootholds(id)).toEqual({ factors: 0, passkeys: 0, sets: 0, codes: 0 });
+    expect(await storedFootholds(id)).toEqual({ factors: 0, passkeys: 0, sets: 0, codes: 0, mails: 0, reminds: false });
     await world.waitForMailWith(CLAIMED, email);
   });
 

@@ -2,7 +2,9 @@
 import { createHmac, createPublicKey } from 'node:crypto';
 import { SignJWT, generateKeyPair, importJWK, type JWTPayload } from 'jose';
 import { describe, expect, test } from 'vitest';
+import { utcDayOf } from '#domain/day/day.ts';
 import { keySource, readKeys } from '#server/auth/keys/key-file.ts';
+import { createMailToken, findMailToken, storeMailTokens } from '#server/habit/mail-tokens.ts';
 import { blockRequest, endSessionsOf } from './block-request.ts';
 import { setUpAuthWorld, PASSWORD, newAddress, openRequest } from './fixture.ts';
 
@@ -210,6 +212,18 @@ describe('PUT /user', () => {
     await world.request('PUT', '/user', { token: access, body: { password: 'quite another' } });
     const { status } = await world.request('POST', '/verify', { body: { type: 'recovery', email, token: code } });
     expect(status).toBe(403);
+  });
+
+  test('a password change ends the tokens of notifications, but not the addresses for replies', async () => {
+    const { id, access } = await world.signUpUser();
+    const tokens = (['tap', 'reply'] as const).map((purpose) => ({ token: createMailToken(id), purpose }));
+    const [now, service] = [world.clock.now(), world.database.asService('test')];
+    await storeMailTokens(service, { day: utcDayOf(now), now, tokens });
+    expect((await world.request('PUT', '/user', { token: access, body: { password: 'quite another' } })).status).toBe(
+      200,
+    );
+    const found = tokens.map(({ token, purpose }) => findMailToken(service, token.text, purpose, now));
+    expect(await Promise.all(found)).toEqual([null, expect.objectContaining({ userId: id })]);
   });
 
   test.each(['password', 'email'])('a request whose body ends after the session changes no %s', async (field) => {

@@ -49,8 +49,8 @@ const SESSIONLESS_TABLES = ['slack_links', 'mail_tokens', 'document_links'] as c
 /**
  * Requires a transaction that has locked the user's row. Ends every session, link, code and flow, cancels pending
  * changes, removes the password, the phone number, identities, passkeys, second factors, recovery codes, linked Slack
- * users, read-only links and tokens of reminders, and takes back the consent to the coach. The journal stays. The
- * caller then stores the proven address or identity.
+ * users, read-only links and tokens of reminders, turns reminders off, and takes back the consent to the coach. The
+ * journal stays. The caller then stores the proven address or identity.
  */
 export async function claimAccount(
   transaction: AsService,
@@ -72,6 +72,12 @@ export async function claimAccount(
   });
   // Threat: the stranger agrees that the owner's logs are sent to a model.
   await transaction.run(queryBuilder.updateTable('profiles').set({ ai_consent: false }).where('id', '=', user.id));
+  // Threat: the stranger has turned on mails that quote the logs, and the owner asked for none.
+  await transaction.statement(
+    `update public.preferences set remind_by_mail = false, remind_by_push = false, digest = false, digest_review = false
+      where user_id = $1`,
+    [user.id],
+  );
   const wasInUse = user.last_sign_in_at !== null;
   if (wasInUse) {
     const details = { method, sessions: endedSessions.length };
