@@ -55,14 +55,15 @@ describe('pasting', () => {
   test('prefers the plain text beside HTML without structure, if it shows the same', () => {
     const lines = 'Plan:\n - a\n - b';
     const html = `<div style="white-space: pre-wrap;"><span>${lines}</span></div>`;
-    const pasteBoth = (text: string): string => {
+    const pasteBoth = (text: string, source = html): string => {
       const { editor, read } = open('<p></p>');
-      pasteClipboard(editor.view, { html, text, hasFiles: false });
+      pasteClipboard(editor.view, { html: source, text, hasFiles: false });
       return read();
     };
     expect(pasteBoth(lines)).toBe('<p>Plan:</p><ul><li><p>a</p></li><li><p>b</p></li></ul>');
     expect(pasteBoth('Plan:\nother')).toBe('<p>Plan:<br> - a<br> - b</p>');
     expect(pasteBoth('')).toBe('<p>Plan:<br> - a<br> - b</p>');
+    expect(pasteBoth('$\nls', '<div><div style="display: inline">$</div> ls</div>')).toBe('<p>$ ls</p>');
   });
 
   test('turns paragraphs of another program into items', () => {

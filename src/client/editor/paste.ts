@@ -160,8 +160,12 @@ const LOG_TAGS: ReadonlySet<string> = new Set(ENTRY_TAGS);
 const isLogElement = ({ localName, attributes }: Element): boolean =>
   LOG_TAGS.has(localName) && [...attributes].every(({ name }) => name === 'start' || name === 'data-pm-slice');
 
-/** Elements without a meaning of their own, in which editors, terminals and chats copy lines of text. */
-const STRUCTURED = /<(?!(?:html|head|body|meta|style|title|span|div|br|img|wbr)\b)[a-z]/i;
+/**
+ * Has more than elements without a meaning of their own, in which editors, terminals and chats copy lines of text. Firefox
+ * breaks the plain text at a `div` in a line.
+ */
+const STRUCTURED =
+  /<(?!(?:html|head|body|meta|style|title|span|div|br|img|wbr)\b)[a-z]|<div\b[^<>]*\bdisplay\s*:\s*inline/i;
 
 /**
  * Whether the plain text beside the HTML says more: the HTML has no structure, and the text has several lines or is
