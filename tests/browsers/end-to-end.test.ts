@@ -131,6 +131,18 @@ describe.each(engines)('%s', (_name, launch) => {
     expect(await items(page)).toEqual(['Before']);
   });
 
+  test('converts typed Markdown but no formula, name or glob, and gives it back with Backspace', async () => {
+    await signUp(page);
+    await page.open(`${url}/journal`);
+    await untilEditable(page);
+    await page.type('2 * 3 * 4\ncall __init__ now\nrm *.log *.tmp\n_id_token and *it*\n**bold**');
+    await until(page, () => document.querySelector('.ProseMirror strong')?.textContent === 'bold');
+    await page.press('Backspace');
+    const typed = ['2 * 3 * 4', 'call __init__ now', 'rm *.log *.tmp', '_id_token and it', '**bold**'];
+    await vi.waitFor(async () => expect(await items(page)).toEqual(typed), WAIT_LIMIT_MS);
+    expect(await page.evaluate(() => document.querySelector('.ProseMirror em')?.textContent)).toBe('it');
+  });
+
   test('prints the day and its text, and nothing that is for the screen', async () => {
     await signUp(page);
     await page.open(`${url}/journal`);

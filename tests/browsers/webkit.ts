@@ -12,6 +12,7 @@ const KEYS: Readonly<Record<string, string>> = {
   Shift: Key.SHIFT,
   Alt: Key.ALT,
   Enter: Key.ENTER,
+  Backspace: Key.BACK_SPACE,
   Escape: Key.ESCAPE,
   Home: Key.HOME,
   End: Key.END,
