@@ -1,6 +1,9 @@
 /** Hono environment of every request: Node's request and response, and the variables that middleware sets. */
 import type { HttpBindings } from '@hono/node-server';
 
+/** `isFresh`: asks the database whether the session has ended, also if it did so a moment ago. */
+export type VerifyOptions = { isFresh?: boolean };
+
 export type AppEnv = {
   /** Absent when a test calls `app.request()` without a socket. */
   Bindings: Partial<HttpBindings>;
@@ -14,6 +17,6 @@ export type AppEnv = {
     /** Set by `limitBody` for `readText` and `readBytes`. */
     maxBodyBytes?: number;
     /** Set after authentication: throws as it does if the session or the access token has ended since. */
-    authenticateAgain?: () => Promise<unknown>;
+    authenticateAgain?: (options?: VerifyOptions) => Promise<unknown>;
   };
 };

@@ -7,7 +7,7 @@
 import type { Context } from 'hono';
 import type { Identity } from '../database/database.ts';
 import { identifyUser } from '../load/request-context.ts';
-import type { AppEnv } from './app-env.ts';
+import type { AppEnv, VerifyOptions } from './app-env.ts';
 
 /** The router of a user's routes hands it to the handler. */
 export type SignedInCaller = { readonly userId: string; readonly identity: Identity };
@@ -17,7 +17,9 @@ export type Guest = { readonly userId: null; readonly identity: Identity };
 export type Caller = SignedInCaller | Guest;
 
 /** The verifier of access tokens (`auth/keys/access-tokens.ts`): the user, the role and the claims that policies read. */
-export type TokenVerifier = { verify(token: string): Promise<{ sub: string; role: string; json: string }> };
+export type TokenVerifier = {
+  verify(token: string, options?: VerifyOptions): Promise<{ sub: string; role: string; json: string }>;
+};
 
 const GUEST: Guest = { userId: null, identity: { role: 'anon', claimsJson: '{"role":"anon"}' } };
 const BEARER = /^bearer +(.*)$/i;
@@ -31,10 +33,11 @@ type CallerCheck = { accessTokens: TokenVerifier; publishableKey: string };
 export async function authenticate(
   authorization: string | undefined,
   { accessTokens, publishableKey }: CallerCheck,
+  options?: VerifyOptions,
 ): Promise<Caller> {
   const token = readBearer(authorization);
   if (token === undefined || token === publishableKey || token.startsWith('sb_publishable_')) return GUEST;
-  const claims = await accessTokens.verify(token);
+  const claims = await accessTokens.verify(token, options);
   // Threat: privilege escalation by a signed token with another role, such as service_role. It is treated as a guest.
   if (claims.role !== 'authenticated' || claims.sub === '') return GUEST;
   identifyUser(claims.sub);
@@ -43,7 +46,8 @@ export async function authenticate(
 
 /** Authenticates the caller of a request, now and again once its body has arrived (`limit-body.ts`). */
 export function authenticateRequest(context: Context<AppEnv>, check: CallerCheck): Promise<Caller> {
-  const authenticateCaller = () => authenticate(context.req.header('authorization'), check);
+  const authenticateCaller = (options?: VerifyOptions) =>
+    authenticate(context.req.header('authorization'), check, options);
   context.set('authenticateAgain', authenticateCaller);
   return authenticateCaller();
 }

@@ -154,6 +154,21 @@ describe('GET /user', () => {
     expect((await read()).status).toBe(401);
   });
 
+  test('changes no setting with a session that another server ended', async () => {
+    const { id, access } = await world.signUpUser();
+    const send = async (method: string, path: string, body?: unknown) => {
+      const headers = { Authorization: `Bearer ${access}`, 'Content-Type': 'application/json' };
+      const request = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
+      return (await fetch(`${world.url}/rest/v1/${path}`, request)).status;
+    };
+    expect(await send('POST', 'preferences', { user_id: id, time_zone: 'UTC' })).toBe(201);
+    await world.admin.query('delete from auth.sessions where user_id = $1', [id]);
+    expect(await send('GET', 'preferences')).toBe(200);
+    expect(await send('PATCH', `preferences?user_id=eq.${id}`, { digest: true })).toBe(401);
+    expect(await send('PATCH', `profiles?id=eq.${id}`, { ai_consent: true })).toBe(401);
+    expect(await send('DELETE', `push_subscriptions?user_id=eq.${id}`)).toBe(401);
+  });
+
   test('makes the client drop an ended session', async () => {
     const client = world.client();
     await client.auth.signUp({ email: newAddress(), password: PASSWORD });

@@ -12,6 +12,7 @@ import type { Clock } from '#server/clock.ts';
 import type { Database } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { AuthenticationMethod, JsonObject } from '#server/database/tables.ts';
+import type { VerifyOptions } from '#server/http/app-env.ts';
 import { ALGORITHMS } from './key-file.ts';
 import { ADMIN_ROLES } from './service-token.ts';
 import type { SigningKeys } from './signing-keys.ts';
@@ -81,7 +82,7 @@ export interface AccessTokens {
    * As `readClaims`, and checks that the session still exists, that its user is not banned, and that it has passed the
    * second step if its user has a verified factor. Throws an AccessTokenError.
    */
-  verify(token: string): Promise<AccessClaims>;
+  verify(token: string, options?: VerifyOptions): Promise<AccessClaims>;
   /** Call after deleting or changing the rows of sessions: drops their cached checks in this process. */
   invalidateSessions(sessionIds: readonly string[]): void;
 }
@@ -109,9 +110,9 @@ export function createAccessTokens({ keys, issuer, clock, database }: AccessToke
   }
 
   /** Throws an AccessTokenError if the session has ended, lacks the second step, or its user is banned. */
-  async function checkSession(sessionId: string, userId: string): Promise<void> {
+  async function checkSession(sessionId: string, userId: string, isFresh: boolean): Promise<void> {
     const now = clock.now().getTime();
-    const checkedAt = sessionCheckedAt.get(sessionId);
+    const checkedAt = isFresh ? undefined : sessionCheckedAt.get(sessionId);
     if (checkedAt !== undefined && now - checkedAt < SESSION_CHECK_MS) return;
     const invalidationsBefore = invalidations;
     const [session] = await database.asService('check a session').run(
@@ -151,11 +152,11 @@ export function createAccessTokens({ keys, issuer, clock, database }: AccessToke
       return { accessToken: await keys.sign(claims), expiresAt: claims.exp };
     },
     readClaims,
-    async verify(token) {
+    async verify(token, { isFresh = false } = {}) {
       const claims = await readClaims(token);
       if (claims.sub !== '' && !UUID.test(claims.sub))
         throw new AccessTokenError('malformed', 'sub claim must be a UUID');
-      if (claims.sessionId !== null) await checkSession(claims.sessionId, claims.sub);
+      if (claims.sessionId !== null) await checkSession(claims.sessionId, claims.sub, isFresh);
       return claims;
     },
     invalidateSessions(sessionIds) {
