@@ -8,7 +8,8 @@ import { hashSync, verifySync } from '@node-rs/argon2';
 
 /** OWASP's recommendation for argon2id: 19 MiB, 2 passes, 1 lane. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
-const LOWER_PRIORITY = 10;
+/** A third of the weight of a normal thread. At 10, a tenth, other programs starved sign-ins on a busy machine. */
+const LOWER_PRIORITY = 5;
 
 export type PasswordJob =
   | { kind: 'hash'; password: string }
