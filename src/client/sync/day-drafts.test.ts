@@ -2,7 +2,14 @@ import { beforeEach, expect, test } from 'vitest';
 import { day } from '#domain/day/day.ts';
 import { MemoryStorage } from '../../../tests/support/day-saver-harness.ts';
 import { mergeLogs } from '#domain/merge/merge-logs.ts';
-import { createDayDrafts, daysOfDrafts, draftsOfOthers, mergeDrafts } from './day-drafts.ts';
+import {
+  createDayDrafts,
+  daysOfDrafts,
+  documentsOfDrafts,
+  draftsOfOthers,
+  mergeDrafts,
+  userOfDraft,
+} from './day-drafts.ts';
 
 const DATE = day('2026-11-21');
 const DRAFT = { html: '<p>a</p>', baseRevision: 3, at: 1, base: '<p>b</p>', sent: ['<p>c</p>'] };
@@ -115,10 +122,16 @@ test('a browser that rejects writes stores no draft and causes no error', () => 
   expect(drafts.days()).toEqual([]);
 });
 
-test("draftsOfOthers excludes the user's own drafts", () => {
+test("draftsOfOthers excludes the user's own drafts, and has those of documents", () => {
   void createDayDrafts(storage, 'ada', 'one').store(DATE, DRAFT);
   void createDayDrafts(storage, 'bob', 'one').store(DATE, DRAFT);
   void createDayDrafts(storage, 'bo', 'one').store(day('2026-11-20'), DRAFT);
   expect(daysOfDrafts(draftsOfOthers(storage, 'ada'))).toEqual(['2026-11-20', DATE]);
   expect(daysOfDrafts(draftsOfOthers(storage, 'bo'))).toEqual([DATE]);
+  storage.setItem('hustle-forge:document:eve:1:tab', '{}');
+  storage.setItem('hustle-forge:document:eve:1:second-tab', '{}');
+  const others = draftsOfOthers(storage, 'ada');
+  expect(new Set(others.map(userOfDraft))).toEqual(new Set(['bob', 'bo', 'eve']));
+  expect(documentsOfDrafts(others)).toEqual(['1']);
+  expect(documentsOfDrafts(draftsOfOthers(storage, 'eve'))).toEqual([]);
 });

@@ -6,7 +6,7 @@
  * of another user of this browser. `recover` in day-savers.ts sends the drafts of closed tabs.
  */
 import { isDay, type Day } from '#domain/day/day.ts';
-import { DRAFT_PREFIX, keysUnder } from '#client/lib/session/storage-keys.ts';
+import { DOCUMENT_DRAFT_PREFIX, DRAFT_PREFIX, keysUnder } from '#client/lib/session/storage-keys.ts';
 import type { MergeModule } from './merge-loader.ts';
 
 /** Text is in a draft after this time at the latest. Storing one at every key would slow down typing in a long log. */
@@ -249,12 +249,15 @@ export function mergeDrafts(
 export const commonBase = (base: string | undefined, other: string | undefined): string | undefined =>
   base === other || base === undefined ? base : '';
 
-/** The draft keys of other users, who used this browser earlier and did not sign out. */
+/** The keys of the drafts, of logs and of wins documents, of users who used this browser and did not sign out. */
 export const draftsOfOthers = (storage: Storage, userId: string): string[] =>
-  keysUnder(storage, DRAFT_PREFIX).filter((key) => !key.startsWith(`${DRAFT_PREFIX}${userId}:`));
+  [DRAFT_PREFIX, DOCUMENT_DRAFT_PREFIX].flatMap((prefix) =>
+    keysUnder(storage, prefix).filter((key) => !key.startsWith(`${prefix}${userId}:`)),
+  );
 
+/** `date`: of a draft of a document, its id. */
 export function parseKey(key: string): { userId: string; date: string; writer: string } {
-  const [userId = '', date = '', writer = ''] = key.slice(DRAFT_PREFIX.length).split(':');
+  const [, , userId = '', date = '', writer = ''] = key.split(':');
   return { userId, date, writer };
 }
 
@@ -264,6 +267,11 @@ export const userOfDraft = (key: string): string => parseKey(key).userId;
 /** The days of the drafts with these keys, the oldest first. Omits keys without a valid date. */
 export const daysOfDrafts = (keys: readonly string[]): Day[] =>
   [...new Set(keys.map((key) => parseKey(key).date))].filter(isDay).sort();
+
+/** The ids of the wins documents of the drafts with these keys. */
+export const documentsOfDrafts = (keys: readonly string[]): string[] => [
+  ...new Set(keys.filter((key) => key.startsWith(DOCUMENT_DRAFT_PREFIX)).map((key) => parseKey(key).date)),
+];
 
 function write(storage: Storage, key: string, value: string): boolean {
   try {

@@ -23,7 +23,11 @@ export function SignOutDialog({ signingOut }: { signingOut: SignOutFlow }) {
       title="You have unsaved text"
       intro="This text is not saved to your account:"
       days={days}
-      documents={documents}
+      documents={documents.map((id) => (
+        <Link key={id} to={`${ROUTES.wins.path}?document=${id}`} onClick={cancel}>
+          Wins document
+        </Link>
+      ))}
       why={`If you discard this text, it is gone for good. What is saved stays in your account.${
         documents.length === 0 ? '' : ' Open a document with a connection to save it.'
       }`}
@@ -59,8 +63,8 @@ type UnsavedDaysDialogProps = {
   title: string;
   intro: string;
   days: readonly Day[];
-  /** Ids of wins documents. */
-  documents?: readonly string[];
+  /** Wins documents, as they are listed. */
+  documents?: readonly ReactNode[];
   why: string;
   problem?: string | null;
   onClose: () => void;
@@ -68,7 +72,7 @@ type UnsavedDaysDialogProps = {
   children: ReactNode;
 };
 
-/** A question about the days whose text only this browser has. */
+/** A question about the days and documents whose text only this browser has. */
 export function UnsavedDaysDialog({
   title,
   intro,
@@ -86,12 +90,8 @@ export function UnsavedDaysDialog({
         {days.map((date) => (
           <li key={date}>{dayLabel(date)}</li>
         ))}
-        {documents.map((id) => (
-          <li key={id}>
-            <Link to={`${ROUTES.wins.path}?document=${id}`} onClick={onClose}>
-              Wins document
-            </Link>
-          </li>
+        {documents.map((document, index) => (
+          <li key={index}>{document}</li>
         ))}
       </ul>
       <p className={styles.why}>{why}</p>

@@ -209,6 +209,35 @@ test.describe('without a connection', () => {
     await page.getByRole('button', { name: 'Logout' }).click();
     await expect(page).toHaveURL('/');
   });
+
+  test('a document that is not saved waits for its user while another one uses the browser', async ({
+    page,
+    context,
+    accounts,
+    openAs,
+    expectAccessible,
+  }) => {
+    const writer = await accounts.create();
+    for (const [date, html] of Object.entries(LOGS())) await accounts.writeLog(writer, date as Day, html);
+    await accounts.upgrade(writer);
+    await openAs(page, writer, '/wins');
+    await collect(page);
+    await context.route('**/rest/v1/documents*', (route) => route.abort());
+    await page.getByLabel('Title').fill('Written on a train');
+    await expect(page.getByText('Not saved yet. Kept in this browser')).toBeVisible();
+    const address = page.url();
+
+    await openAs(page, await accounts.create());
+    const notice = page.getByRole('dialog', { name: 'Unsent text from another account' });
+    await expect(notice.getByRole('listitem')).toHaveText(['Wins document']);
+    await inBothThemes(page, expectAccessible);
+    await notice.getByRole('button', { name: 'Keep it for now' }).click();
+    await context.unroute('**/rest/v1/documents*');
+
+    await openAs(page, writer, address);
+    await expect(page.getByLabel('Title')).toHaveValue('Written on a train');
+    await saved(page);
+  });
 });
 
 test('a document is copied, saved as Word and Markdown, and printed without the app', async ({

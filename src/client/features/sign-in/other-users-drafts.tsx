@@ -1,6 +1,6 @@
 /** Shown if another user's drafts are in this browser: only that user can send them, any user can discard them. */
 import { useState } from 'react';
-import { daysOfDrafts, draftsOfOthers, userOfDraft } from '#client/sync/day-drafts.ts';
+import { daysOfDrafts, documentsOfDrafts, draftsOfOthers, userOfDraft } from '#client/sync/day-drafts.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { removeDataOf } from '#client/lib/session/wipe-user-data.ts';
 import { useSignOut } from '#client/lib/session/use-sign-out.ts';
@@ -10,7 +10,7 @@ import { SignOutDialog, UnsavedDaysDialog } from '#client/ui/sign-out-dialog.tsx
 export function OtherUsersDrafts({ onClose }: { onClose: () => void }) {
   const { id } = useUser();
   const signingOut = useSignOut();
-  const [days] = useState(() => daysOfDrafts(draftsOfOthers(localStorage, id)));
+  const [keys] = useState(() => draftsOfOthers(localStorage, id));
   const discard = (): void => {
     const others = new Set(draftsOfOthers(localStorage, id).map(userOfDraft));
     others.forEach(removeDataOf);
@@ -19,8 +19,9 @@ export function OtherUsersDrafts({ onClose }: { onClose: () => void }) {
   return (
     <UnsavedDaysDialog
       title="Unsent text from another account"
-      intro="Someone else wrote in this browser, and their text for these days was never saved:"
-      days={days}
+      intro="Someone else wrote in this browser, and their text was never saved:"
+      days={daysOfDrafts(keys)}
+      documents={documentsOfDrafts(keys).map(() => 'Wins document')}
       why="To save it, sign in to that account. Until then, anyone who uses this browser can read it."
       onClose={onClose}
     >

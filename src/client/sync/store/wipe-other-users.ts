@@ -12,7 +12,7 @@ import { draftsOfOthers, userOfDraft } from '../day-drafts.ts';
 import { openUserDatabase } from './user-database.ts';
 
 /**
- * Another user's unsent text, with the texts that other apps shared to that user, stays until that user signs in or
+ * Another user's unsent text, of logs and of wins documents, with the texts that other apps shared to that user, stays until that user signs in or
  * somebody discards it; the copies are removed.
  */
 export async function wipeOtherUsers(userId: string): Promise<void> {
