@@ -1,8 +1,10 @@
 /** Removes the data of users who used this browser earlier without signing out. */
+import type { PageMessage } from '#client/lib/service-worker-rules.ts';
 import {
   DATABASE_PREFIX,
   keysUnder,
   PROFILE_PREFIX,
+  PUSH_DEVICE_PREFIX,
   SHARED_TEXTS_PREFIX,
   TODAY_COPY_PREFIX,
   userDatabaseName,
@@ -18,6 +20,7 @@ import { openUserDatabase } from './user-database.ts';
 export async function wipeOtherUsers(userId: string): Promise<void> {
   for (const key of keysUnder(localStorage, TODAY_COPY_PREFIX))
     if (key !== TODAY_COPY_PREFIX + userId) localStorage.removeItem(key);
+  await endDevicesOfOthers(userId).catch(() => {});
   const found = await indexedDB.databases();
   for (const { name = '' } of found) {
     if (!name.startsWith(DATABASE_PREFIX) || name === userDatabaseName(userId)) continue;
@@ -40,4 +43,18 @@ export async function wipeOtherUsers(userId: string): Promise<void> {
       removeDataOf(other);
     }
   }
+}
+
+/**
+ * Threat: the session of another user lives on at the server. This browser would go on showing that user's reminders, whose
+ * button writes to that user's journal. The browser has one device, which is this user's if this user has one.
+ */
+async function endDevicesOfOthers(userId: string): Promise<void> {
+  const own = PUSH_DEVICE_PREFIX + userId;
+  const others = keysUnder(localStorage, PUSH_DEVICE_PREFIX).filter((key) => key !== own);
+  if (others.length === 0) return;
+  const workers = navigator.serviceWorker as ServiceWorkerContainer | undefined;
+  const worker = (await workers?.getRegistration())?.active;
+  if (localStorage.getItem(own) === null) worker?.postMessage({ type: 'signedOut' } satisfies PageMessage);
+  for (const key of others) localStorage.removeItem(key);
 }

@@ -92,4 +92,20 @@ describe('a wiped database', () => {
     expect(await createLocalCopies(browser.open('abe'), 'abe', () => 1).readDays()).toHaveLength(1);
     expect(await createLocalCopies(browser.open('ben'), 'ben', () => 1).readDays()).toEqual([]);
   });
+
+  test.each([
+    { own: null, ended: true },
+    { own: '{"id":"device-of-ada"}', ended: false },
+  ])("a device of another user's reminders ends, unless it is also the user's: $own", async ({ own, ended }) => {
+    const postMessage = vi.fn();
+    vi.stubGlobal('navigator', { serviceWorker: { getRegistration: async () => ({ active: { postMessage } }) } });
+    localStorage.setItem('hustle-forge:push-device:ben', '{"id":"device-of-ben"}');
+    if (own !== null) localStorage.setItem('hustle-forge:push-device:ada', own);
+    await wipeOtherUsers('ada');
+    await wipeOtherUsers('ada');
+    expect(postMessage.mock.calls).toEqual(ended ? [[{ type: 'signedOut' }]] : []);
+    expect(localStorage.getItem('hustle-forge:push-device:ben')).toBe(null);
+    expect(localStorage.getItem('hustle-forge:push-device:ada')).toBe(own);
+    vi.unstubAllGlobals();
+  });
 });
