@@ -17,11 +17,11 @@ const CLOSING: ReadonlyMap<string, string> = new Map([
 const MARK = String.raw`["'“”‘’]?`;
 const NAME = String.raw`[A-Za-z_][\w -]{0,30}`;
 /**
- * No text ends before a word: what follows its closing mark, in an object and in a list. In a sentence, `#12` names an
- * issue and a word may stand before `=`.
+ * No text ends before a word: what follows its closing mark, in an object, which may be cut in a name, and in a list. In a
+ * sentence, `#12` names an issue and a word may stand before `=`.
  */
 const AFTER_MEMBER = new RegExp(
-  String.raw`\s*(?:,?\s*(?:\}|$|\x60{3}|//|#(?!\w)|/\*|${MARK}${NAME}${MARK}\s*:))|[ \t]*[,\n]\s{0,40}${MARK}${NAME}${MARK}\s*=`,
+  String.raw`\s*(?:,?\s*(?:\}|$|\x60{3}|//|#(?!\w)|/\*|${MARK}${NAME}${MARK}\s*:)|,\s*["'“](?:${NAME}${MARK})?\s*$)|[ \t]*[,\n]\s{0,40}${MARK}${NAME}${MARK}\s*=`,
   'y',
 );
 const AFTER_ITEM = /\s*(?:,|\]|\/\/|#(?!\w)|\/\*)/y;

@@ -402,6 +402,16 @@ const MARKERS = [
 const CUTS = fc.array(fc.nat(300), { maxLength: 10 });
 const RUNS = { numRuns: fuzzBudget(2_000) };
 
+test.each([
+  reply({ missingFact: 'How many users?' }),
+  `\`\`\`json\n${JSON.stringify(JSON.parse(reply({})), null, 2)}\n\`\`\``,
+  "{'score': 7, 'feedback': 'You shipped it [1].', 'cited': ['1']}",
+])('an object that is cut anywhere is refused, or read without signs of its own: %j', (text) => {
+  const { parseFinal } = feedbackReplyParser(FIND);
+  const texts = prefixes(text).flatMap((part) => parseFinal(part)?.text ?? []);
+  expect(new Set(texts)).toEqual(new Set(['You shipped it [1].']));
+});
+
 /** For any cuts, each partial text must extend the previous one and the final text must extend the last. */
 function expectAppendOnly(text: string, cuts: number[], parse: (text: string) => string, final: string | null): void {
   let previous = '';
