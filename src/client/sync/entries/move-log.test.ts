@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { createDayDrafts } from '#client/sync/day-drafts.ts';
 import { day, type Day } from '#domain/day/day.ts';
 import { createTestSavers, log, MemoryStorage } from '../../../../tests/support/day-saver-harness.ts';
@@ -202,6 +202,38 @@ test('text whose draft the browser rejects leaves the old day only once the serv
   await second.saver.flush();
   storage.maxValueLength = 0;
 
+  const { update } = transport;
+  let isTyping = true;
+  transport.update = (...args) => {
+    if (isTyping) second.saver.rewrite(() => log('a', 'of the second tab', 'typed meanwhile'), 0);
+    isTyping = false;
+    return update(...args);
+  };
+  onTestFinished(() => void (transport.update = update));
+  expect(await addToMovedLog(second.savers, transport, second.saver)).toBe(false);
+  expect(second.saver.text()).toContain('typed meanwhile');
   expect(await addToMovedLog(second.savers, transport, second.saver)).toBe(true);
-  expect(rows.get(TO)?.html).toBe(log('a', 'of the second tab'));
+  expect(rows.get(TO)?.html).toBe(log('a', 'of the second tab', 'typed meanwhile'));
+});
+
+test('a day that is kept, or added by an earlier click, while the other day loads is not added', async () => {
+  for (const choose of ['keepBoth', 'takeTheirs'] as const) {
+    rows = new Map([[FROM, { id: 'row', html: log('a'), revision: 1, savedAt: now }]]);
+    const [first, second] = [openTab(`one ${choose}`), openTab(`two ${choose}`)];
+    second.saver.rewrite(() => log('a', 'of the second tab'), 0);
+    await moveLog(first.savers, createSend(), MOVE);
+    await second.saver.flush();
+
+    let load = (): void => {};
+    const loading = new Promise<void>((resolve) => (load = resolve));
+    const read: EntryTransport['read'] = (...args) => loading.then(() => transport.read(...args));
+    const added = addToMovedLog(second.savers, { read }, second.saver);
+    second.saver[choose]();
+    second.saver.rewrite((html) => `${html}${log('of this day')}`, 0);
+    load();
+    expect(await added).toBe(false);
+    expect(await second.savers.flush()).toEqual([]);
+    expect(rows.get(TO)?.html).toBe(log('a'));
+    expect(rows.get(FROM)?.html).toContain('of this day');
+  }
 });

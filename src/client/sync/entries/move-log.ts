@@ -115,15 +115,20 @@ export async function addToMovedLog(
   transport: Pick<EntryTransport, 'read'>,
   saver: DaySaver,
 ): Promise<boolean> {
-  const moved = saver.view().conflict?.moved;
+  const findMoved = () => saver.view().conflict?.moved;
+  const moved = findMoved();
   if (!moved) return false;
   const readAt = Date.now();
   const [outcome, mergeLogs] = await Promise.all([transport.read(moved.date), savers.loadMerge()]);
-  if (outcome.kind !== 'read' || !mergeLogs) return false;
+  // The user may have chosen meanwhile, by a second click or another button.
+  if (outcome.kind !== 'read' || !mergeLogs || findMoved()?.date !== moved.date) return false;
   const target = savers.open(moved.date, outcome.stored, readAt);
+  const added = saver.text();
   target.rewrite((text) => saver.mergeWith(mergeLogs, text), 0);
   // `takeTheirs` drops the draft of the old day, so the target's text must be in a draft or on the server before.
   if (!target.storeDraft() && !(await target.flush())) return false;
+  // Words written during the flush are not in the target yet: another click adds them.
+  if (saver.text() !== added) return false;
   saver.takeTheirs();
   return true;
 }
