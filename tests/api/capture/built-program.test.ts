@@ -133,6 +133,14 @@ test('texts of a server that is down arrive once and in order when it is back, b
   expect((await run(user, 'status')).stdout).toContain('Waiting for another account or server: 1 text');
 });
 
+test('the package of npm holds the program alone', async () => {
+  const { stdout } = await promisify(execFile)('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    cwd: ROOT,
+  });
+  const [{ files }] = JSON.parse(stdout) as [{ files: { path: string }[] }];
+  expect(files.map(({ path }) => path).toSorted()).toEqual(['README.md', 'dist/cli/hustle.cjs', 'package.json']);
+});
+
 /** The block of code below a heading of docs/recipes.md. */
 const recipe = (title: string): string =>
   new RegExp(`## ${title}\\n[^]*?\`\`\`\\w+\\n([^]*?)\`\`\``).exec(
