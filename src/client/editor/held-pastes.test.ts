@@ -89,6 +89,17 @@ describe('a held paste', () => {
     await untilRead(items('a12', 'b3'));
   });
 
+  test('waits no longer than a few seconds for its code', async () => {
+    vi.useFakeTimers();
+    handle = open(items('a'));
+    hold('1', 4);
+    await vi.advanceTimersByTimeAsync(4_000);
+    expect(handle.read()).toBe(items('a'));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(handle.read()).toBe(items('a1'));
+    vi.useRealTimers();
+  });
+
   test('waits for the end of a composition', async () => {
     handle = open(items('a'));
     const land = hold('1', 4);

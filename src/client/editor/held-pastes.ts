@@ -3,6 +3,8 @@ import { Plugin, PluginKey, TextSelection, type EditorState, type Transaction } 
 import type { EditorView } from '@tiptap/pm/view';
 
 const RETRY_COMPOSING_MS = 200;
+/** On a stalled network a paste arrives as plain text, because leaving the page would lose it. */
+const MAX_WAIT_MS = 5_000;
 
 type Place = { from: number; to: number };
 /** `places`: oldest first. `isLanding`: the oldest paste arrives, and the other places move behind it. */
@@ -34,13 +36,17 @@ export async function untilComposed(view: EditorView): Promise<void> {
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** Calls `paste` once `isReady` and earlier pastes have settled, with the selection where the caret is now. */
-export function holdPaste(view: EditorView, isReady: Promise<unknown>, paste: () => void): void {
+/**
+ * Calls `paste` once its code has loaded, or `MAX_WAIT_MS` have passed, and earlier pastes have arrived, with the selection
+ * where the caret is now.
+ */
+export function holdPaste(view: EditorView, code: Promise<unknown>, paste: () => void): void {
   const { from, to } = view.state.selection;
   const { places, isLanding } = heldIn(view.state);
   view.dispatch(view.state.tr.setMeta(key, { places: [...places, { from, to }], isLanding }));
   const isFree = last.catch(() => {});
-  last = Promise.all([isFree, isReady])
+  const isDue = new Promise((resolve) => setTimeout(resolve, MAX_WAIT_MS));
+  last = Promise.all([isFree, Promise.race([code, isDue])])
     .then(() => untilComposed(view))
     .then(() => {
       if (!view.isDestroyed) land(view, paste);
