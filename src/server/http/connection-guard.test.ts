@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createLimiters } from '../load/limiters.ts';
-import { guardConnections } from './connection-guard.ts';
+import { guardConnections, GuardedRequest } from './connection-guard.ts';
 
 const MEGABYTE = 1024 * 1024;
 const open: (() => void)[] = [];
@@ -16,7 +16,7 @@ async function startServer(maxBufferedBytes: number) {
   let answered = 0;
   let ended = 0;
   const held: IncomingMessage[] = [];
-  const server = createServer((incoming, outgoing) => {
+  const server = createServer({ IncomingMessage: GuardedRequest }, (incoming, outgoing) => {
     if (!guard.beginRequest(incoming, outgoing)) return;
     outgoing.once('close', () => {
       guard.endRequest(incoming, outgoing);
@@ -170,7 +170,7 @@ async function startGuarded(options: { maxConnections?: number; isBehindProxy?: 
   const limiters = createLimiters();
   const held: ServerResponse[] = [];
   const { isReading = true, isBehindProxy = false, ...limits } = options;
-  const server = createServer({ keepAliveTimeout: 65_000 }, (incoming, outgoing) => {
+  const server = createServer({ IncomingMessage: GuardedRequest, keepAliveTimeout: 65_000 }, (incoming, outgoing) => {
     if (!guard.beginRequest(incoming, outgoing)) return;
     outgoing.once('close', () => guard.endRequest(incoming, outgoing));
     if (incoming.url === '/stream') outgoing.write('begun');

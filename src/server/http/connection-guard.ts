@@ -5,9 +5,8 @@
  * its responses, which are buffered in memory until it does; sends many requests on one connection without waiting for a
  * response (pipelining); sends a body in pieces of one byte, each of which Node buffers as an object of over 100 bytes.
  */
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { Readable } from 'node:stream';
 import type { Limiters } from '../load/limiters.ts';
 import { networkPrefix } from './client-address.ts';
 
@@ -62,8 +61,8 @@ type Connection = {
 };
 
 export type ConnectionGuard = {
-  /** Call for each request. False: the connection has been closed. */
-  beginRequest(incoming: IncomingMessage, outgoing: ServerResponse): boolean;
+  /** Call for each request of a server of `GuardedRequest`. False: the connection has been closed. */
+  beginRequest(incoming: GuardedRequest, outgoing: ServerResponse): boolean;
   endRequest(incoming: IncomingMessage, outgoing: ServerResponse): void;
   stop(): void;
 };
@@ -164,7 +163,7 @@ export function guardConnections(
       connection.request = incoming;
       connection.sending = null;
       connection.unanswered.add(outgoing);
-      limitPieces(incoming, () => refusePieces(incoming.socket, connection));
+      incoming.refusePieces = () => refusePieces(incoming.socket, connection);
       if (connection.unanswered.size <= MAX_PIPELINED_REQUESTS) return true;
       disconnect(incoming.socket);
       return false;
@@ -185,19 +184,27 @@ export function guardConnections(
 const isProcessing = ({ unanswered }: Connection): boolean =>
   [...unanswered].some(({ req, headersSent }) => req.complete && !headersSent);
 
-/** Node's parser pushes each piece of a body into `incoming` as it arrives. */
-function limitPieces(incoming: IncomingMessage, refuse: () => void): void {
-  const { headers } = incoming;
-  if (headers['transfer-encoding'] === undefined && headers['content-length'] === undefined) return;
-  let room = MAX_PIECES;
-  // After the response Node discards the rest of the body before `push`, which costs almost as much time.
-  Object.defineProperty(incoming, '_dumped', { get: () => false, set() {} });
-  incoming.push = (piece: Buffer | null): boolean => {
-    room += (piece?.length ?? 0) / BYTES_PER_PIECE - 1;
-    if (room >= 0) return Readable.prototype.push.call(incoming, piece);
-    refuse();
+/**
+ * Limits the pieces of its body: Node's parser pushes each as it arrives. A class, because V8 makes a request that gets
+ * an accessor of its own a dictionary of 1.6 KB, with slow properties.
+ */
+export class GuardedRequest extends IncomingMessage {
+  room = MAX_PIECES;
+  /** Set by the guard. */
+  refusePieces = (): void => {};
+
+  /** After the response Node discards the rest of the body before `push`, which costs almost as much time. */
+  get _dumped(): boolean {
     return false;
-  };
+  }
+  set _dumped(_isDumped) {}
+
+  override push(piece: Buffer | null): boolean {
+    this.room += (piece?.length ?? 0) / BYTES_PER_PIECE - 1;
+    if (this.room >= 0) return super.push(piece);
+    this.refusePieces();
+    return false;
+  }
 }
 
 /** Node holds a response itself, and not in its socket, until the responses before it are written (pipelining). */

@@ -2,12 +2,12 @@
  * The HTTP listener: timeouts against slow clients, security headers on every response, and a graceful shutdown that
  * lets requests in flight finish.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import type { SecurityHeaders } from './security-headers.ts';
 import { createLimiters, type Limiters } from '../load/limiters.ts';
-import { guardConnections, type ConnectionGuard } from './connection-guard.ts';
+import { guardConnections, GuardedRequest, type ConnectionGuard } from './connection-guard.ts';
 
 /** Threat: a Slowloris client that sends its headers byte by byte and holds a connection with hardly any traffic. */
 const HEADERS_TIMEOUT_MS = 15_000;
@@ -94,13 +94,14 @@ export async function listen({
   let guard!: ConnectionGuard;
   const server = createServer(
     {
+      IncomingMessage: GuardedRequest,
       headersTimeout: headersTimeoutMs,
       requestTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, headersTimeoutMs),
       keepAliveTimeout: KEEP_ALIVE_MS,
       maxHeaderSize: 16 * 1024,
     },
-    (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    (incoming: GuardedRequest, outgoing: ServerResponse) => {
       // The headers are set here instead of in the app, so that no route, error or stream can respond without them.
       const securityHeaders = API.test(incoming.url ?? '') ? headers.api : headers.page;
       for (const [name, value] of securityHeaders) outgoing.setHeader(name, value);
