@@ -1,7 +1,7 @@
 /** Writes entries as each program exports them, for the laws of the readers and of the import. */
 import fc from 'fast-check';
 import { appleJournal } from '#domain/journals/apple-journal.ts';
-import { csvTable } from '#domain/journals/csv-table.ts';
+import { datedRows } from '#domain/journals/dated-rows.ts';
 import { dailyTxt } from '#domain/journals/dailytxt.ts';
 import { dayOne } from '#domain/journals/day-one.ts';
 import { diarium } from '#domain/journals/diarium.ts';
@@ -163,7 +163,7 @@ export const PROGRAMS: Record<string, Program> = {
     }),
   },
   'CSV table': {
-    reader: csvTable,
+    reader: datedRows,
     keepsZone: true,
     keepsTitle: true,
     timeOf: (time) => `${minutes(time)}:00`,
@@ -178,7 +178,7 @@ export const PROGRAMS: Record<string, Program> = {
     }),
   },
   'JSON list': {
-    reader: csvTable,
+    reader: datedRows,
     keepsZone: false,
     keepsTitle: true,
     write: (entries) => ({

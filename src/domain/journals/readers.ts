@@ -1,7 +1,7 @@
 /** The readers of all programs, and which of them reads which of the chosen files. The order has no meaning. */
 import { type JournalReader, type Peek, type SourceFile, fileKind, isHidden, isMedia } from './journal-reader.ts';
 import { appleJournal } from './apple-journal.ts';
-import { csvTable } from './csv-table.ts';
+import { datedRows } from './dated-rows.ts';
 import { dailyTxt } from './dailytxt.ts';
 import { dayOne } from './day-one.ts';
 import { diarium } from './diarium.ts';
@@ -25,7 +25,7 @@ import { storyPad } from './storypad.ts';
 
 const READERS: readonly JournalReader[] = [
   appleJournal,
-  csvTable,
+  datedRows,
   dailyTxt,
   dayOne,
   diarium,

@@ -56,7 +56,7 @@ function columnsOf(header: readonly string[]): Columns | null {
 /** Daylio writes the mood and the activities of an entry before its note. */
 const isOfDaylio = (header: readonly string[]): boolean => header.includes('mood') && header.includes('activities');
 
-export const csvTable: JournalReader = {
+export const datedRows: JournalReader = {
   program: 'CSV table',
   programOf: (files) => {
     if (files.some(({ path }) => /daylio[^/]*\.csv$/i.test(path))) return 'Daylio';

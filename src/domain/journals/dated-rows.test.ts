@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { detectProgram, readFiles, sourceFiles } from '../../../tests/support/journal-files.ts';
-import { csvTable } from './csv-table.ts';
+import { datedRows } from './dated-rows.ts';
 
-const read = (text: string, path = 'a.csv') => readFiles(csvTable, sourceFiles({ [path]: text }));
+const read = (text: string, path = 'a.csv') => readFiles(datedRows, sourceFiles({ [path]: text }));
 
 const DAYLIO = `\uFEFFfull_date,date,weekday,time,mood,activities,note_title,note
 2024-05-02,May 2,Thursday,9:15 PM,rad,"work | sport","Launch, at last","Shipped it.<br>Then ""tea""."
@@ -14,8 +14,8 @@ of a note"
 test('reads the export of Daylio, and names entries that are a mood alone', async () => {
   const files = sourceFiles({ 'daylio_export_2024_05_03.csv': DAYLIO });
   expect(await detectProgram(files)).toBe('CSV table');
-  expect(csvTable.programOf!(files)).toBe('Daylio');
-  const { entries, skipped } = await readFiles(csvTable, files);
+  expect(datedRows.programOf!(files)).toBe('Daylio');
+  const { entries, skipped } = await readFiles(datedRows, files);
   expect(entries.map(({ day, time, title, body }) => [day, time, title, body.format, body.text])).toEqual([
     ['2024-05-02', '21:15:00', 'Launch, at last', 'html', 'Shipped it.<br>Then "tea".'],
     ['2024-05-02', '08:00:00', null, 'text', 'Two lines\nof a note'],
@@ -48,7 +48,7 @@ test.each([
   ['Date,Text\n2024-05-01T23:30:00-07:00,x\n', '2024-05-01', '23:30:00'],
   ['Date,Text\n2024-05-01 23:30,x\n', '2024-05-01', '23:30:00'],
 ])('reads an instant in the user’s zone, and a clock as it is written: %j', async (text, day, time) => {
-  const { entries } = await readFiles(csvTable, sourceFiles({ 'a.csv': text }), 'Asia/Tokyo');
+  const { entries } = await readFiles(datedRows, sourceFiles({ 'a.csv': text }), 'Asia/Tokyo');
   expect(entries).toMatchObject([{ day, time }]);
 });
 
@@ -94,9 +94,9 @@ test.each([
 ])('reads %s in JSON', async (_what, content) => {
   for (const json of [JSON.stringify(content), JSON.stringify(content, null, 2)]) {
     const files = sourceFiles({ 'export.json': json });
-    expect(await detectProgram(files)).toBe(csvTable.program);
-    expect(csvTable.programOf!(files)).toBe('JSON list');
-    const { entries, skipped } = await readFiles(csvTable, files, 'Asia/Tokyo');
+    expect(await detectProgram(files)).toBe(datedRows.program);
+    expect(datedRows.programOf!(files)).toBe('JSON list');
+    const { entries, skipped } = await readFiles(datedRows, files, 'Asia/Tokyo');
     expect(skipped).toEqual([]);
     expect(entries.map(({ day, title, body, source }) => [day, title, body.text, source])).toEqual(
       [
@@ -113,7 +113,7 @@ test.each([
   { days: { '2024-05-01': { text: 'a', mood: 3 }, '2024-05-02': { text: 'b' } } },
 ])('reads texts that are named by their days: %j', async (content) => {
   const files = sourceFiles({ 'diary.json': JSON.stringify(content) });
-  const { entries } = await readFiles(csvTable, files);
+  const { entries } = await readFiles(datedRows, files);
   expect(entries.map(({ day, body }) => [day, body.text])).toEqual([
     ['2024-05-01', 'a'],
     ['2024-05-02', 'b'],
@@ -139,8 +139,8 @@ test('reads an object on each line', async () => {
     const files = sourceFiles({
       [path]: '{"date":"2024-05-01","text":"a\\nb"}\r\n\n{"date":"2024-05-02","text":"c"}\n',
     });
-    expect(await detectProgram(files)).toBe(csvTable.program);
-    const { entries } = await readFiles(csvTable, files);
+    expect(await detectProgram(files)).toBe(datedRows.program);
+    const { entries } = await readFiles(datedRows, files);
     expect(entries.map(({ body }) => body.text)).toEqual(['a\nb', 'c']);
   }
 });
