@@ -29,7 +29,7 @@ type LineListProps = {
   onLines: (change: (lines: Lines) => Lines) => void;
   onRemove: (line: DocumentLine) => void;
   onFocusLine: (id: string) => void;
-  /** Tells screen readers. */
+  /** Announces a text to screen readers. */
   announce: (text: string) => void;
 };
 
@@ -74,8 +74,8 @@ export function LineList({ document, canEdit, onLines, ...handlers }: LineListPr
           line={line}
           day={line.kind === 'win' ? lineDate(line.date, document) : ''}
           canEdit={canEdit}
-          isFirst={index === 0}
-          isLast={index === lines.length - 1}
+          index={index}
+          count={lines.length}
           isDragged={drag?.id === line.id}
           drop={drag?.to === index ? 'before' : drag?.to === index + 1 && index === lines.length - 1 ? 'after' : null}
           onLines={onLines}
@@ -89,8 +89,8 @@ export function LineList({ document, canEdit, onLines, ...handlers }: LineListPr
 type LineProps = Omit<LineListProps, 'document'> & {
   line: DocumentLine;
   day: string;
-  isFirst: boolean;
-  isLast: boolean;
+  index: number;
+  count: number;
   isDragged: boolean;
   /** On which side of this line the dragged one would go. */
   drop: 'before' | 'after' | null;
@@ -99,17 +99,16 @@ type LineProps = Omit<LineListProps, 'document'> & {
 
 /** Memoised: a key in one of hundreds of lines renders that line alone. So the handlers must stay the same. */
 const Line = memo(function Line(props: LineProps) {
-  const { line, day, canEdit, isFirst, isLast, isDragged, drop } = props;
+  const { line, day, canEdit, index, count, isDragged, drop } = props;
   const { onLines, onRemove, onFocusLine, onDrag, announce } = props;
   const { id } = line;
   const row = useRef<HTMLLIElement>(null);
 
   const nudge = (by: -1 | 1): void => {
-    if (by === 1 ? isLast : isFirst) return;
-    onLines((before) => {
-      announce(`Line ${indexOf(before, id) + by + 1} of ${before.length}.`);
-      return nudgeLine(before, id, by);
-    });
+    const to = index + by;
+    if (to < 0 || to >= count) return;
+    onLines((before) => nudgeLine(before, id, by));
+    announce(`Line ${to + 1} of ${count}.`);
   };
   /** Keeps the line under the finger, so that the next tap moves the same one. */
   const nudgeByTap = (by: -1 | 1): void => {
@@ -184,10 +183,15 @@ const Line = memo(function Line(props: LineProps) {
       )}
       {canEdit && (
         <span className={styles.tools}>
-          <IconButton className={styles.nudge} label="Move up" disabled={isFirst} onClick={() => nudgeByTap(-1)}>
+          <IconButton className={styles.nudge} label="Move up" disabled={index === 0} onClick={() => nudgeByTap(-1)}>
             <ArrowUp aria-hidden />
           </IconButton>
-          <IconButton className={styles.nudge} label="Move down" disabled={isLast} onClick={() => nudgeByTap(1)}>
+          <IconButton
+            className={styles.nudge}
+            label="Move down"
+            disabled={index === count - 1}
+            onClick={() => nudgeByTap(1)}
+          >
             <ArrowDown aria-hidden />
           </IconButton>
           <IconButton
@@ -202,13 +206,12 @@ const Line = memo(function Line(props: LineProps) {
   );
 });
 
-/** Changes of a document's lines. Each returns new lines and leaves the given ones alone. */
 const indexOf = (lines: Lines, id: string): number => lines.findIndex((line) => line.id === id);
 
 const changeText = (lines: Lines, id: string, text: string): Lines =>
   lines.map((line) => (line.id === id ? { ...line, text } : line));
 
-/** To the place before the line that is at `to` now; the number of lines is the end. */
+/** Moves the line in front of the one at index `to`; `lines.length` is the end. */
 export function moveLine(lines: Lines, id: string, to: number): Lines {
   const from = indexOf(lines, id);
   const line = lines[from];
@@ -217,7 +220,7 @@ export function moveLine(lines: Lines, id: string, to: number): Lines {
   return rest.toSpliced(Math.max(0, Math.min(to > from ? to - 1 : to, rest.length)), 0, line);
 }
 
-/** One place up (-1) or down (1). */
+/** Moves the line one place up (-1) or down (1). */
 export function nudgeLine(lines: Lines, id: string, by: -1 | 1): Lines {
   const from = indexOf(lines, id);
   return from === -1 ? lines : moveLine(lines, id, by === 1 ? from + 2 : from - 1);
