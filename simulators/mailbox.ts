@@ -135,7 +135,7 @@ export type ReceivedMail = {
   /** The address of Reply-To; null without one. */
   replyTo: string | null;
   messageId: string;
-  /** By names in lower case; the last of several. */
+  /** The keys are names in lower case. Of several headers with one name, it holds the last. */
   headers: Record<string, string>;
 };
 

@@ -40,7 +40,7 @@ export const saveDayAnew: MakeRequest = (person, index) => ({
   setupRequest: (request) => ({ ...request, headers: { ...request.headers, 'idempotency-key': randomUUID() } }),
 });
 
-/** Of each person. A version of each is kept while the load warms up. */
+/** The number of days each person appends to. A version of each is kept while the load warms up. */
 const APPEND_DAYS = 40;
 let appends = 0;
 

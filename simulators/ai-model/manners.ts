@@ -58,7 +58,7 @@ export const REPLY_MANNERS: Readonly<Record<string, (reply: string) => string>> 
   'an end token': (reply) => `${reply}</s>`,
 };
 
-/** Manners of JSON. */
+/** Ways in which models write a reply in JSON. */
 export const OBJECT_MANNERS: Readonly<Record<string, (object: string) => string>> = {
   plain: (object) => object,
   'on several lines': (object) => JSON.stringify(JSON.parse(object), null, 2),

@@ -5,7 +5,7 @@ import { escapeHtml } from '../page.ts';
 export type Original = { from: string; subject: string; text: string; html: string; messageId: string };
 
 export type Reply = {
-  /** Of the user. */
+  /** The address of the user. */
   from: string;
   /** The Reply-To of the original. */
   to: string;
@@ -46,7 +46,7 @@ const outlookHead = ({ from, original }: Reply): string[] => [
   `Subject: ${original.subject}`,
 ];
 
-/** By the name of the program. */
+/** How each mail program writes a reply. */
 export const MAIL_CLIENTS: Readonly<Record<string, (reply: Reply) => Body>> = {
   Gmail: ({ words, original }) => {
     const attribution = `On Sat, Nov 28, 2026 at 6:00 PM ${original.from} wrote:`;

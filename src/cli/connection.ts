@@ -26,7 +26,7 @@ export type Connection = {
   readonly isFromEnvironment: boolean;
 };
 
-/** Of the file. */
+/** The content of the file `FILE`. */
 type Stored = { server: string; token: string; scope?: string; expires_at?: string };
 
 const FILE = 'connection.json';

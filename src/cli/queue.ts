@@ -156,7 +156,7 @@ export function createQueue({ pending, refused, now, createKey = randomUUID }: D
       return outcomes;
     },
     retry({ name, item: { refused: _why, ...item } }) {
-      // Of the old key, so that a retry that is killed and repeated does not send two.
+      // The new key derives from the old one, so that a retry that is killed and repeated does not append twice.
       append({ ...item, key: `${item.key}-r` });
       refused.remove(name);
     },

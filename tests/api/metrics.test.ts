@@ -123,7 +123,7 @@ async function startAnotherServer() {
 
 export type Scrape = {
   readonly text: string;
-  /** By the whole series as Prometheus writes it, such as `jobs{job="a",state="b"}`. */
+  /** The keys are whole series as Prometheus writes them, such as `jobs{job="a",state="b"}`. */
   readonly values: ReadonlyMap<string, number>;
   /** The names of all series without labels. A histogram has three: with `_bucket`, `_sum` and `_count`. */
   readonly names: ReadonlySet<string>;

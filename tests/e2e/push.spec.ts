@@ -28,13 +28,13 @@ async function lastMessage(page: Page): Promise<PushMessage> {
   return JSON.parse(messages[0]!.text) as PushMessage;
 }
 
-/** What the push service has taken for a subscription, newest first. */
+/** The messages that the push service has taken for a subscription, newest first. */
 async function messagesAt(page: Page, endpoint: string): Promise<PushMessage[]> {
   const answer = await page.request.get(`/sandbox/push/messages?endpoint=${encodeURIComponent(endpoint)}`);
   return ((await answer.json()) as { text: string }[]).map(({ text }) => JSON.parse(text) as PushMessage);
 }
 
-/** What the worker knows of this device; null once it has forgotten it. */
+/** The device that the worker has stored; null once the worker has deleted it. */
 const deviceOf = (page: Page): Promise<{ publicKey: string } | null> =>
   page.evaluate(async () => {
     const stored = await caches.match('/push/device', { cacheName: 'hustle-forge:push' });

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** An image with holes: it takes only what is written to it. */
+/** The size of a sparse file: it takes only the space of what is written to it. */
 const IMAGE_BYTES = 1024 ** 3;
 /** The exit code of `e2fsck` after it corrected the file system. */
 const CORRECTED = 1;

@@ -21,7 +21,7 @@ function definedClasses(css: string): Set<string> {
 
 type Use = { file: string; sheet: string; names: Set<string>; isDynamic: boolean };
 
-/** What a source names of each style sheet that it imports. `isDynamic`: it also computes names, such as `styles[tone]`. */
+/** The names that a source uses of each style sheet it imports. `isDynamic`: it also computes names, such as `styles[tone]`. */
 function readUses(file: string, source: string): Use[] {
   const code = source.replaceAll(/^import .*$/gm, '').replaceAll(/\bimport\([^)]*\)/g, '');
   return [...source.matchAll(/^import (\w+) from '([^']+\.module\.css)';/gm)].map(([, variable, path]) => ({

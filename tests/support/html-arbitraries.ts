@@ -103,7 +103,7 @@ const styleSheet = fc
   )
   .map((rules) => `<style>${rules.join('\n')}</style>`);
 
-/** The picture's text is what the page shows: see `showEmoji`. */
+/** The picture's text is what the page shows: see `pictureText`. */
 const emoji = fc
   .constantFrom('💡', '👍🏽', '🇩🇪', '❤️')
   .map((text) => `<img alt="${text}" src="data:image/gif;base64,AA" data-shown width="20">`);

@@ -29,7 +29,7 @@ type View = LazyChunk<object>;
 /** The guard and the frame of several screens. */
 type Layout = LazyChunk<PropsWithChildren>;
 
-/** By the access of a route (ROUTES). */
+/** The layout for each kind of access in ROUTES. */
 const LAYOUTS: Readonly<Record<(typeof ROUTES)[RouteName]['access'], Layout | null>> = {
   guests: lazyChunk(async () => (await import('./guest-guard.tsx')).GuestGuard),
   public: null,

@@ -168,7 +168,8 @@ function convertTyped(view: EditorView, typed: string, rules = BLOCK_RULES): boo
   if (!$cursor || view.composing || isCode($cursor, view.state)) return false;
   if (!findConversion($cursor, $cursor, typed, rules)?.(tr)) return false;
   view.dispatch(closeHistory(tr).setMeta(stateKey, { doc, selection, caret: tr.selection.to }).scrollIntoView());
-  // What follows is a step of its own, or a deletion that gives the characters back would undo to nothing.
+  // Typing after the conversion is an undo step of its own. Otherwise, undo would skip a Backspace that gave the typed
+  // characters back.
   view.dispatch(closeHistory(view.state.tr));
   return true;
 }
@@ -217,7 +218,7 @@ export const inputRules = Extension.create({
   addProseMirrorPlugins() {
     /** An input method selects the word that it composes again, within the task of its event. */
     let isComposed = false;
-    /** What a composition may continue. */
+    /** The conversion whose text an input method may still compose. */
     let continued: { converted: Converted; size: number } | null = null;
     const expectComposition = (): void => {
       isComposed = true;

@@ -48,7 +48,7 @@ const showMessage = (message: PushMessage, body: string, hasActions: boolean): P
 
 async function showReminder(text: string): Promise<void> {
   const message = parsePushMessage(text);
-  // Of a newer version. A browser shows a notification of its own when a message shows none.
+  // A newer server sent it. If a push message shows no notification, the browser shows its own.
   if (!message) return show('Hustle Forge', { body: 'Time to write your log.' });
   await showMessage(message, message.prompt, true);
 }

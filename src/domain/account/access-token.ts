@@ -44,7 +44,7 @@ export function parseUserCode(text: string): string | null {
 
 export const formatUserCode = (code: string): string => `${code.slice(0, 4)}-${code.slice(4)}`;
 
-/** What the page /connect shows before the user answers. */
+/** The request that the page /connect shows before the user answers. */
 export type ConnectRequest = {
   kind: 'device' | 'slack';
   /** As the program calls itself. */
@@ -54,7 +54,7 @@ export type ConnectRequest = {
   user_code: string | null;
 };
 
-/** What the page shows of scopes. */
+/** The text that the page /connect shows for each scope. */
 export const SCOPE_TEXTS: Readonly<Record<TokenScope, string>> = {
   append: 'Add items to your days',
   read: 'Read your days and find words in them',

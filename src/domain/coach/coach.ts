@@ -114,7 +114,7 @@ export type ReviewProgress = { step: number; of: number; month: Day | null; anal
  */
 export type CoachEvent<Result = FeedbackResult | ReviewResult> =
   | { event: 'score'; data: { score: number } }
-  /** Of a long review, before each month that the coach reads and before the review itself. */
+  /** Precedes each month that the coach reads for a long review, and the review itself. */
   | { event: 'progress'; data: ReviewProgress }
   /** The rest of a long review was not started. The months that were read are kept, so the next try continues. */
   | { event: 'refused'; data: { code: CoachRefusal; message: string; retryAfterSeconds: number | null } }

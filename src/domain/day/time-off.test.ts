@@ -14,7 +14,7 @@ import {
 const range = (first: string, last: string) => ({ first_day: day(first), last_day: day(last) });
 const YEAR_END = [range('2026-12-21', '2026-12-31')];
 
-/** Of a user whose first log is on `from`, on the day after `to`. */
+/** Counts for a user whose first log is on `from`, as of the day after `to`. */
 const workdayCount = (timeOff: readonly TimeOff[], workdays: readonly number[], from: Day, to: Day): number =>
   countWorkdays(from, to, addDays(to, 1), new Set([from]), { timeOff, workdays }).workdays;
 

@@ -59,7 +59,7 @@ export function proposedLines(days: readonly CandidateDay[]): Candidate[] {
       candidates
         .map((candidate, index) => ({ candidate, rank: rankOf(candidate, index === 0, score) }))
         .filter(({ rank }) => rank > 0)
-        // Of lines of one rank, the first of each day, and those that say more.
+        // Lines of one rank are ordered by their position in the day, then by their length.
         .map((line, position) => ({ ...line, position })),
     );
     const chosen = ranked

@@ -7,7 +7,7 @@ import type { ApiRow } from '../database-rows.ts';
 
 export type Preferences = Omit<ApiRow<'preferences'>, 'user_id'>;
 
-/** Of a user without a row, which is every user until the first choice. */
+/** Apply to a user without a row, which is every user until the first choice. */
 export const DEFAULT_PREFERENCES: Preferences = {
   time_zone: null,
   workdays: [...DEFAULT_WORKDAYS],

@@ -120,7 +120,7 @@ function findLists(value: unknown, depth: number): Fields[][] {
   return depth === 0 ? [] : named.flatMap(([, inner]) => findLists(inner, depth - 1));
 }
 
-/** The fields of an object, or of the only one within it. */
+/** The fields of an object, or of its only member if that is an object. */
 function entryOf(value: unknown): Fields {
   const [inner, ...others] = Object.values(fieldsOf(value));
   return others.length === 0 && typeof inner === 'object' ? fieldsOf(inner) : fieldsOf(value);

@@ -154,7 +154,7 @@ function htmlOf(enml: string, tasks: readonly Task[]): string {
     else if (name === 'en-media') replaced = '';
     else if (name === 'li' && kind === 'start') {
       const checked = /--en-checked\s*:\s*(true|false)/.exec(attributes)?.[1];
-      // Without its style, from which the page's converter would write a second box.
+      // Drops the style, from which the page's converter would write a second box.
       if (checked !== undefined) replaced = checked === 'true' ? '<li>[x] ' : '<li>[ ] ';
       // HTML knows no `<div/>`: it would open an element.
     } else if (kind === 'empty' && !VOID.has(name)) replaced = `${tag.slice(0, -2)}></${name}>`;

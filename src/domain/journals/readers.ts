@@ -60,7 +60,7 @@ export async function detectSurest(files: readonly SourceFile[], peek: Peek) {
 
 export type Assignment = { reader: JournalReader; files: SourceFile[] };
 
-/** Of a folder's files with the same extension, so many are looked at one by one: a vault can have 50,000. */
+/** Files of one folder and extension that are detected one by one at most: a vault can have 50,000. */
 const MAX_ALONE = 200;
 /** A reader that recognises a file with this certainty keeps it, even if another one is surer. */
 const CERTAIN = 0.6;

@@ -121,13 +121,13 @@ export function isOutline(lines: readonly string[]): boolean {
 const NO_BREAK_SPACE = '\u00A0';
 /** A deeper indentation is layout, such as a line at the right of its page. */
 const MAX_COLUMNS = 40;
-/** Of a whole text. A column takes six bytes of HTML: those of a long text would make its day too large to store. */
+/** The limit for one text. A column takes six bytes of HTML: a long text would make its day too large to store. */
 const MAX_SHOWN_COLUMNS = 5_000;
 
 /** Returns the visible indentation of some lines, given in columns; none once those of the text have used up the bound. */
 export type ShowIndents = (indents: readonly number[]) => string[];
 
-/** For one text. */
+/** Call it once per text: it counts the columns of the text. */
 export function createIndents(): ShowIndents {
   let left = MAX_SHOWN_COLUMNS;
   return (indents) => {

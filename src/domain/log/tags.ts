@@ -46,7 +46,7 @@ export function foldText(text: string): string {
 
 /** With the `#`; in UTF-16 units. */
 const TAG_MAX_LENGTH = 51;
-/** Of one log so many different tags are listed. Find finds all of them. */
+/** The maximum number of different tags that are listed per log. Find finds all of them. */
 const MAX_LISTED_OF_LOG = 100;
 /** Find lists so many at once; what is typed narrows them. */
 export const MAX_TAGS_SHOWN = 50;

@@ -66,7 +66,7 @@ function readWideNumber(text: string): Line['marker'] {
   const isNarrow = NARROW_NUMBER.test(marker);
   // `1.5` and `1.a` are not items.
   if (isNarrow && !WIDE_LETTER.test(text.slice(marker.length))) return null;
-  // Of `⑴` the plain form is `(1)`. Unicode has none of `❶`.
+  // Unicode maps `⑴` to `(1)`, and has no plain form of `❶`.
   const plain = (digits ?? sign)
     .replace(/[❶-❿]/, (dingbat) => String(dingbat.charCodeAt(0) - 0x2775))
     .normalize('NFKC');
@@ -76,7 +76,7 @@ function readWideNumber(text: string): Line['marker'] {
   return { tag: 'ol', length: marker.length, value, style: isNarrow ? `${open}1${end}` : `${open}${kind}${end}` };
 }
 
-/** Of digits, or of a Chinese number below 100: `十二`, `二十`. */
+/** Reads digits, or a Chinese number below 100: `十二`, `二十`. */
 function toOrdinal(text: string): number | null {
   if (/\d/.test(text)) return Number(text);
   const [, tens = '', ten, ones = ''] = /^([一二三四五六七八九]?)(十?)([一二三四五六七八九]?)$/.exec(text) ?? [];

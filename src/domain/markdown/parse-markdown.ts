@@ -95,7 +95,8 @@ function createParser(): MarkdownIt {
     state.line = close + 1;
     return true;
   });
-  // As in GFM, an address has no marks. Our own export escapes them. The text before a colon is read already.
+  // As in GFM, `*` and `_` within an address are text, although our export escapes them. The parser has already read the
+  // scheme when it reaches the colon.
   markdown.inline.ruler.push('address', (state, isSilent) => {
     const { pos, src } = state;
     if (src[pos] !== ':' || !state.env['keepsBreaks']) return false;

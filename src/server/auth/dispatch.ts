@@ -167,7 +167,7 @@ async function meetPolicy(policy: Policy, context: Context<AppEnv>, deps: AuthDe
   const given: Record<string, unknown> = { device };
   const authenticateCaller = () => authenticate(policy, context, deps, given);
   await authenticateCaller();
-  // With the body, the handler gets the caller as found then.
+  // Reading the body authenticates again, so the handler gets the caller as found once the body is there.
   context.set('authenticateAgain', authenticateCaller);
   const ids: Record<string, string> = {};
   for (const [name, error] of Object.entries(policy.ids ?? {})) {

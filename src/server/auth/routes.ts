@@ -179,7 +179,7 @@ const rowsByPattern = Map.groupBy(ROUTES, (row) => `${row.method} ${patternOf(ro
 
 export const ENDPOINTS = [...rowsByPattern.keys()].map((key) => key.split(' ') as [Method, string]);
 
-/** Of the rows with one pattern, the one that the request means. Throws an AuthError if it means none. */
+/** Chooses the row that the request means, among those with one pattern. Throws an AuthError if it means none. */
 function chooseRow(rows: readonly Route[], { req }: Context<AppEnv>): Route {
   if (rows[0]!.path.startsWith('/token?')) {
     const row = rows.find(({ path }) => path === `/token?grant_type=${req.query('grant_type') ?? ''}`);
@@ -216,7 +216,7 @@ export function createAuthDeps(routesDeps: AuthRoutesDeps): AuthDeps {
   const tokens = createPersonalTokens(routesDeps);
   return {
     ...routesDeps,
-    // What ends all sessions of a user ends the tokens too (`endSessions`), also where the user has no other session.
+    // Ending all sessions of a user ends the personal tokens too (`endSessions`), even if the user has no session.
     accessTokens: {
       ...routesDeps.accessTokens,
       invalidateSessions: (ids) => {

@@ -20,8 +20,6 @@ export type Kind = 'feedback' | 'trend';
 
 const MAX_REVIEWS_OF_PERIOD = 20;
 
-/** Each statement filters by `userId`, in addition to the policies that `identity` selects (docs/decisions/0041). */
-
 /** The database decides about plan and consent, so that one rule and one clock apply everywhere. */
 type Access = { premium: boolean; consent: boolean };
 

@@ -47,7 +47,7 @@ export type ReviewInput = {
   logs: readonly (Log & { cut?: boolean; score: number | null })[];
 };
 
-/** `summary`: the coach's own, from `monthPrompt`. */
+/** `summary` is the coach's answer to `monthPrompt`. */
 export type LongReviewInput = {
   period: string;
   from: Day;

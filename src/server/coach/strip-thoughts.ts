@@ -52,7 +52,7 @@ const WRAPPER_TAG = '(?:(?:final_)?(?:answer|response|result|output|reply|review
 /** Other tokens around a reply. */
 const WRAPPER = [
   FINAL_CHANNEL,
-  // Of a template that is not known: before the reply, and at its end.
+  // Tokens of an unknown template, before the reply and at its end.
   String.raw`(?=[<[]\|)(?<=(?:^|\n|[|a-z]>)[ \t]{0,8})(?:${TOKEN}(?:assistant(?=\s|<|\{))?)+|${TOKEN}(?=\s*$)`,
   String.raw`<\|(?:im_start|start|assistant)\|>(?:assistant)?`,
   String.raw`<\|start_(?:header_id|of_role)\|>assistant<\|end_(?:header_id|of_role)\|>`,

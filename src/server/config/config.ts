@@ -298,12 +298,10 @@ function hasLoginOf(url: Secret, other: Secret): boolean {
 }
 
 /**
- * Connection strings that name several servers, in both forms of libpq:
+ * Splits a connection string that names several servers, in either form of libpq:
  * `postgres://user:password@a:5432,b:5433/forge` and `postgres://user:password@/forge?host=a,b&port=5432,5433`.
- * The driver accepts one server, so each server gets a URL of its own.
+ * The driver accepts one server, so each server gets a URL of its own, in the order of the list.
  */
-
-/** One URL per server, in the order of the list. A URL with one server is returned unchanged. */
 export function splitHosts(url: string): string[] {
   const [, scheme = '', authority = '', path = '', query] =
     /^([a-z]+:\/\/)([^/?]*)([^?]*)(?:\?(.*))?$/is.exec(url) ?? [];

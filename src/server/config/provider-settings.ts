@@ -146,7 +146,7 @@ export function readPaypalSettings(settings: SettingsReader, production: boolean
 }
 
 export type SlackSettings = {
-  /** Of the Slack app whose slash command calls us. */
+  /** The signing secret of the Slack app whose slash command calls us. */
   readonly signingSecret: Secret;
 };
 
@@ -169,7 +169,7 @@ export function readBlockedCountries(settings: SettingsReader): string[] {
   return codes;
 }
 
-/** By the names of OpenTelemetry's specification. */
+/** Read from the variables that OpenTelemetry's specification names. */
 export type TracingSettings = {
   /** The collector's base address; spans go to `/v1/traces` below it. */
   readonly url: string;
@@ -286,7 +286,7 @@ export const TOPIC_ARN = /^arn:(aws|aws-cn|aws-us-gov):sns:([a-z]{2}(?:-[a-z]+)+
 // endpoint's host must be one of this list, which only the operator changes, so no address has to be resolved and
 // compared. Redirects are not followed (push/web-push.ts).
 
-/** Of Chromium and its relatives, Firefox, Safari, and Edge. */
+/** The push services of Chromium and its relatives, Firefox, Safari, and Edge. */
 const DEFAULT_SERVICES =
   'fcm.googleapis.com,jmt17.google.com,*.push.services.mozilla.com,*.push.apple.com,*.notify.windows.com';
 

@@ -51,7 +51,7 @@ function bodySql(
   const asText = (json: string): string => `${omitsNulls ? `json_strip_nulls(${json})` : json}::text`;
   if (texts.length === 0)
     return { body: `${asText("coalesce(json_agg(page), '[]')")} as body`, source: `(${page}) page` };
-  // Of a stored text that is not read otherwise, PostgreSQL reads the length alone.
+  // PostgreSQL reads only the length of a stored text, unless the query reads the text too.
   const length = texts.map((column) => `coalesce(octet_length(page.${quoteColumn(column)}), 0)`).join(' + ');
   const sum = `sum(${length}) over (rows unbounded preceding)`;
   const json = asText(LIMITED_JSON);

@@ -35,7 +35,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 export type OwnerDatabase = {
   /** Null: the database cannot be opened. */
   url: string | null;
-  /** Why it cannot. */
+  /** Why the database cannot be opened. */
   problem: Finding | null;
 };
 

@@ -24,7 +24,7 @@ const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 const isUuid = (value: unknown): value is string => typeof value === 'string' && UUID.test(value);
 const isLinkDays = (value: unknown): value is LinkDays => LINK_DAYS.some((days) => days === value);
 
-/** By the SQLSTATE with which the database refuses the row. */
+/** The answer for each SQLSTATE with which the database refuses the row. */
 const REFUSALS: Readonly<Record<string, readonly [ContentfulStatusCode, string]>> = {
   [PERMISSION_DENIED]: [403, LINK_MESSAGES.premium],
   '23503': [404, LINK_MESSAGES.notFound],

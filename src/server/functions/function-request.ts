@@ -73,7 +73,7 @@ const UNKNOWN_ZONE = 'Send a date, or a time_zone such as Europe/Vienna: your da
 
 /** Which day it is for a user, for requests that do not name one. */
 type Zones = {
-  /** What the request says; wins. */
+  /** The zone that the request names. It takes precedence. */
   asked: string | null;
   /** The zone of the browser that has made the connection, for an account without preferences. */
   connected: string | null;

@@ -19,7 +19,7 @@ import type { Clock } from '../clock.ts';
 
 // `year-summary` {year}: the days of a year, and the tags and names that its logs mention most (year.md 5).
 
-/** Of longer logs the beginning is read for tags and names. Threat: a year of full logs has 94 MB. */
+/** Only the beginning of a longer log is read for tags and names. Threat: a year of full logs has 94 MB. */
 const MAX_LOG_CHARS = 8_000;
 
 /** Threat: the tags and words of a year of hostile logs take a second. Other requests go first after this time. */

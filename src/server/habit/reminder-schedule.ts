@@ -157,7 +157,7 @@ export async function releaseMark(
   ]);
 }
 
-/** What is sent to a user. `email` is null without a proven address: then no mail is sent. */
+/** The user that a mail goes to. `email` is null without a proven address: then no mail is sent. */
 export type Recipient = { userId: string; email: string | null; isPremium: boolean; hasConsent: boolean };
 
 /** The accounts that are reminded: neither banned nor about to be deleted. */

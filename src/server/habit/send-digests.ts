@@ -147,7 +147,7 @@ function writeDigest(
   const split = review === null ? null : splitReview(review);
   const wins: DayText[] = split !== null && split.wins.length > 0 ? split.wins : firstLines(logs);
   return digestMail({
-    // `isWanted`
+    // `isWanted` has checked it.
     to: email!,
     from,
     until: day,

@@ -30,21 +30,21 @@ const MAX_DEFERRED_PER_RUN = 3;
 type RunDeps = { database: Database; clock: Clock; log: Logger };
 type RunCounts = { planned: number; skipped: number };
 
-/** What is about to be sent, with what was read for it. */
+/** A mail to send, with the data that was read for its text. */
 export type Ready<Context> = { sending: Sending; context: Context };
 
-/** What one kind of mail adds to a run. */
+/** How a run sends one kind of mail. */
 type DueMail<Context> = {
   kind: DueKind;
   service: AsService;
-  /** Rows of one claim. */
+  /** The maximum number of rows per claim. */
   claimRows?: number;
   /** Whether rows are marked as sent before `sendOne`, several at a time. Otherwise it marks its row itself. */
   isMarkedAhead: boolean;
   timeOf: (preferences: Preferences) => WeeklyTime | null;
   /** Tokens that the mark stores; null for a row that has no way to be sent. */
   tokensOf: (row: ClaimedRow) => Sending['tokens'] | null;
-  /** By user. Accounts that nothing may be sent to are left out. */
+  /** Returns a context for each user id. Leaves out accounts that nothing may be sent to. */
   readContexts: (days: readonly UserDay[], now: Date) => Promise<ReadonlyMap<string, Context>>;
   isWanted: (context: Context, preferences: Preferences) => boolean;
   /** False if the mail server has certainly not taken the mail. */
@@ -65,7 +65,7 @@ export async function sendDue<Context>(
     const claim = await claimDue(mail.service, mail.kind, clock.now(), mail.claimRows);
     if (claim.rows.length === 0) break;
     const ready = await sortClaimed(deps, mail, claim, counts);
-    // What is left keeps its lease, and another run sends it.
+    // The remaining rows keep their lease. Another run sends them.
     const canContinue = (): boolean => !signal.aborted && deferred < MAX_DEFERRED_PER_RUN;
     await inParallel(
       MAX_BULK_CONNECTIONS,
@@ -81,7 +81,7 @@ export async function sendDue<Context>(
 /** Rows that one statement marks. As many mails are lost at most, beside those in flight, when the process dies. */
 const MARK_ROWS = 8;
 
-/** What is sent next. Nothing is marked that no sender has asked for, except the rest of its statement. */
+/** Yields the next mail. Marks a batch of rows only once a sender asks for one of them. */
 async function* takeReady<Context>(
   { clock }: RunDeps,
   { isMarkedAhead, service }: DueMail<Context>,

@@ -18,7 +18,7 @@ import { createMailToken, signUnsubscription, type MailToken, type TokenPurpose 
 import { RECIPIENTS, releaseMark, type Claim, type Recipient } from './reminder-schedule.ts';
 import { deliverMarked, readByUser, sendDue, unsubscribePath, type Ready, type UserDay } from './send-due.ts';
 
-/** What the text of a reminder needs. */
+/** The dependencies of the text of a reminder. */
 export type ReminderWriter = {
   config: Pick<Config, 'publicUrl'>;
   clock: Clock;
@@ -134,7 +134,7 @@ async function sendOne(
     const message = { day: row.day, prompt: questionOf(row.day, hasPrompts), tap: tap.text };
     const { shown, retryAfterMs } = await push.remind(row.userId, message).catch((error: unknown) => {
       log.warn({ err: error, user: row.userId }, 'a reminder was not pushed');
-      // It may have been: it is not tried again.
+      // The push service may have taken it, so it is not sent again.
       return { shown: 1, retryAfterMs: null };
     });
     isPushed = shown > 0;
@@ -143,7 +143,7 @@ async function sendOne(
     if (!byMail && retryAfterMs !== null) await releaseMark(service, claim.kind, sending, clock.now(), retryAfterMs);
   }
   if (!byMail) return true;
-  // `channelsOf`
+  // `channelsOf` allows mail only with an address.
   const recipient = { ...context, email: context.email! };
   const message = writeReminder(deps, { recipient, day: row.day, hasPrompts, last: context.last, tap, reply });
   const outcome = await deliverMarked(deps, service, claim, { sending, message, isShown: isPushed });

@@ -125,7 +125,7 @@ const preloadsOf = (html: string, early: readonly string[], scripts: readonly st
   [
     ...Array.from(html.matchAll(STYLE_SHEET), ([, path]) => `<${path}>; rel=preload; as=style; crossorigin`),
     ...Array.from(html.matchAll(CLASSIC_SCRIPT), ([, path]) => `<${path}>; rel=preload; as=script`),
-    // Of low priority: the page paints its frame without them.
+    // Low priority: the page paints its frame without them.
     ...early.map((script) => `</${script}>; rel=modulepreload`),
     ...(early.length > 0 ? [] : scripts).map((script) => `</${script}>; rel=modulepreload; fetchpriority=low`),
   ].join(', ');
@@ -275,7 +275,7 @@ const TYPES: Record<string, string> = {
 const etagOf = (body: Uint8Array | string): string =>
   `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
 
-/** The plain content. */
+/** Decompresses a file for clients that do not accept Brotli. */
 function readPlain(file: BuiltFile): Promise<Uint8Array<ArrayBuffer>> {
   if (!file.isBrotli) return Promise.resolve(file.body);
   return (file.plain ??= decompress(file.body));

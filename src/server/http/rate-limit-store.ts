@@ -4,7 +4,7 @@ import type * as Limiters from 'rate-limiter-flexible';
 import type { AsService, Database } from '#server/database/database.ts';
 
 const requireModule = createRequire(import.meta.url);
-/** By its own path: the package's index loads the code of twenty other stores, 1 MB. */
+/** Imports one store by its path: the package's index loads twenty other stores, 1 MB of code. */
 const load = <Name extends keyof typeof Limiters>(name: Name) =>
   requireModule(`rate-limiter-flexible/lib/${name}.js`) as (typeof Limiters)[Name];
 export const RateLimiterMemory = load('RateLimiterMemory');

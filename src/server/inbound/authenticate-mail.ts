@@ -24,7 +24,7 @@ export type Claim = {
 export type AuthenticateMail = (claim: Claim) => Promise<Authenticity>;
 
 const DNS_TIMEOUT_MS = 1_500;
-/** Of all that one mail asks DNS. A slow domain is asked again when its mail is sent again. */
+/** The limit for all DNS queries about one mail. After it the sender is asked to send the mail again. */
 const MAX_MS = 5_000;
 const MIN_KEY_BITS = 1024;
 

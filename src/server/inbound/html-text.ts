@@ -18,9 +18,9 @@ const QUOTE_CLASS =
   /(?:^|[\s_])(?:gmail_attr|moz-cite-prefix|moz-forward-container|protonmail_quote|yahoo_quoted|zmail_extra|tutanota_quote|quote-header)(?:$|\s)/;
 const SIGNATURE = /signature|zm-_id_-sgn/i;
 const SIGNATURE_ID = /^(?:x_)*sig\d*$/;
-/** Of a line break in front of a signature. */
+/** The id of a line break in front of a signature. */
 const BREAK_ID = /^lineBreak/;
-/** Of the line that Foxmail draws above a signature. */
+/** The style of the line that Foxmail draws above a signature. */
 const FOXMAIL_RULE = /^width: 210px/i;
 const HIDDEN = /display:\s*none|mso-hide:\s*all/i;
 /** Outlook puts the quotation behind these elements, not into them. */

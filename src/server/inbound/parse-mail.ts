@@ -67,7 +67,7 @@ export async function parseMail(raw: Uint8Array): Promise<ParsedMail> {
   };
 }
 
-/** Those that decide what is read. `readSender` checks From. */
+/** A mail may have each of these headers once. `readSender` checks From. */
 const SINGLE_HEADERS = ['to', 'cc', 'subject', 'content-type', 'content-transfer-encoding'];
 
 const LINE_FEED = 10;

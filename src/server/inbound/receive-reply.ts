@@ -221,7 +221,7 @@ const isRefusal = (error: unknown): error is Error => error instanceof Refusal |
 
 type Counter = { points: number; get(key: string): Promise<RateLimiterRes | null> };
 
-/** Does not count. */
+/** Reads the counter without counting. */
 const isUsedUp = async (counter: Counter, key: string): Promise<boolean> =>
   ((await counter.get(key))?.consumedPoints ?? 0) >= counter.points;
 

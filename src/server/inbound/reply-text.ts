@@ -157,7 +157,7 @@ function withoutQuotes(lines: readonly string[], quoted: Quoted): string[] {
   return kept.slice(0, findAttributionBegin(kept, kept.length, quoted));
 }
 
-/** Of the lines right above a quotation. -1: these are blank. */
+/** The index of the last line with text right above a quotation; -1 if the lines above it are blank. */
 function findLastWords(lines: readonly string[]): number {
   for (let at = lines.length - 1; at >= 0 && lines.length - at <= MAX_GAP_LINES; at -= 1)
     if (lines[at] !== '') return at;

@@ -20,7 +20,7 @@ const MAX_CONNECTIONS = 50;
 const MAX_CONNECTIONS_PER_NETWORK = 10;
 /** Mail transactions of one network in a minute. A provider's servers send from several. */
 const MAX_MAILS_PER_MINUTE = 120;
-/** Of one connection; then it is closed. */
+/** A connection that names more is closed. */
 const MAX_WRONG_RECIPIENTS = 5;
 const MAX_RECIPIENTS = 5;
 const IDLE_MS = 30_000;
@@ -45,7 +45,7 @@ const REPLIES: Readonly<Record<Outcome, { code: number; text: string } | null>> 
 
 const reply = (responseCode: number, message: string): Error => Object.assign(new Error(message), { responseCode });
 
-/** What a connection has done, by the id of its session. */
+/** The state of a connection, by the id of its session. */
 type Visit = { network: string; wrongRecipients: number; deadline: NodeJS.Timeout };
 
 /** @throws if the port is taken or a certificate cannot be read */

@@ -121,7 +121,7 @@ function refuse(context: Context, status: 401 | 406 | 429 | 503, message = 'This
   return context.json({ code: 'not_accepted', message }, status);
 }
 
-/** What an operator does so that a provider sends raw mails. */
+/** Tells an operator how to make each provider send raw mails. */
 const RAW_MAIL: Readonly<Record<string, string>> = {
   '/postmark': 'In the settings of the inbound stream, turn on "Include raw email content in JSON payload".',
   [MAILGUN]: 'Let the route forward to the address that ends with /inbound-mail/mailgun/mime.',

@@ -256,5 +256,3 @@ function findOrAdd(all: Map<string, Holder>, id: string): Holder {
 function forgetIdle({ id, all, running, queued }: Holder): void {
   if (running === 0 && queued === 0) all.delete(id);
 }
-
-/** The server refuses work for a moment. Every API answers it with 503 and `Retry-After`. */

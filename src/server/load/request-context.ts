@@ -74,6 +74,7 @@ export function holdBody(bytes: number): void {
  */
 export type BusyReason = 'queue_full' | 'displaced' | 'timeout' | 'full';
 
+/** The server refuses work for a moment. Every API answers it with 503 and `Retry-After`. */
 export class BusyError extends Error {
   readonly reason: BusyReason;
 

@@ -59,12 +59,12 @@ type ReplyAnswer = {
   replyTo: string;
   day: Day;
   dayLink: string;
-  /** Of the user's mail, to stand in its thread. */
+  /** The Message-ID of the user's mail, so that the answer joins its thread. */
   messageId: string | null;
   attachments: number;
 };
 
-/** What was stored of a user's reply. */
+/** Tells which items of a user's reply were stored. */
 export const replyAnswerMail = (mail: ReplyAnswer & { items: readonly string[] }): MailMessage =>
   renderAnswer(mail, [
     `${ADDED} ${dayLabel(mail.day)}:`,

@@ -154,7 +154,7 @@ test.describe('a plan that cannot be loaded', () => {
     await expectAccessible(page);
     release();
     await expect(page.getByText('This day opens as soon as your plan is known.')).toBeVisible();
-    // One message.
+    // The page shows one message only.
     await expect(page.getByRole('main').getByRole('status').filter({ hasText: /\S/ })).toHaveText(
       `${UNREAD} This day opens as soon as your plan is known.`,
     );

@@ -157,7 +157,7 @@ function ToolbarBar({ ref, editor, pressed, disabled, touch, onEscape, onLeave }
   );
 }
 
-/** Sets `data-more` while the bar has more buttons than it shows: the style sheet fades the last visible one. */
+/** `data-more` names the sides on which the bar has hidden buttons: the style sheet fades these sides. */
 function markHiddenButtons(bar: HTMLElement): void {
   const { scrollLeft, scrollWidth, clientWidth } = bar;
   const isAtEnd = scrollLeft + clientWidth >= scrollWidth - 1;

@@ -13,7 +13,7 @@ export type AnalysisView = {
   /** The text streamed so far; empty unless running. */
   text: string;
   score: number | null;
-  /** Of a long review while it runs, and once it is cancelled. */
+  /** The progress of a long review that runs or was cancelled; otherwise null. */
   progress: ReviewProgress | null;
   failure: CoachFailure | null;
   /** Consecutive failed attempts. A refusal does not count as a failure, and resets the count. */

@@ -47,7 +47,7 @@ export type SearchState = {
   words: readonly SearchTerm[];
   /** Newest first. Holds the previous results while a new query is pending. */
   found: readonly FoundLog[];
-  /** What completes the tag at the end of the query; all tags for an empty query. Null until they are known. */
+  /** Tags that complete the one at the end of the query; all tags for an empty query. Null until they are known. */
   tags: readonly TagCount[] | null;
   state: 'idle' | 'busy' | 'done' | 'failed' | 'offline';
   /** True if there are more matches on older days. */

@@ -13,7 +13,7 @@ const IDLE_MS = 4 * 60 * 60 * 1_000;
 const INPUTS = ['keydown', 'pointerdown', 'pointermove', 'wheel'] as const;
 
 type PageBehaviourProps = { page: RefObject<HTMLElement | null> } & Omit<IdleReturnProps, 'onReturn'> & {
-    /** Null if the URL has a date, which stays. */
+    /** Null if the URL names a date: the page then stays on that day. */
     onReturn: IdleReturnProps['onReturn'] | null;
   };
 

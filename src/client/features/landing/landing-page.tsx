@@ -54,7 +54,7 @@ export function LandingPage() {
         </nav>
       </header>
       <main>
-        {/* Filled by deletion-notice.ts. */}
+        {/* Filled by `showDeletionNotice`. */}
         <p id="leaving" className={styles.leaving} role="status" />
         <Hero />
         <hf-when name="coach">

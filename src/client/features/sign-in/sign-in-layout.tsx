@@ -37,7 +37,7 @@ export function SignInLayout({ title, lead, children, footer }: SignInLayoutProp
   );
 }
 
-/** What a screen is for, under its heading. */
+/** The sentence under a heading that says what the screen is for. */
 export const Lead = ({ children }: { children: ReactNode }) => <p className={styles.lead}>{children}</p>;
 
 /** Names the signed-in account on screens that may sign in another account instead. */

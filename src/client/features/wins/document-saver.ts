@@ -44,7 +44,7 @@ type Deps = {
   draft: DraftStore;
   /** Null if the server does not have it, or cannot be asked. */
   stored: StoredDocument | null;
-  /** What only this browser has. It is sent if the row is still the one that it is based on. Not null without `stored`. */
+  /** A draft that only this browser has. It is sent if the row is still the one it is based on. Set if `stored` is null. */
   leftover: DocumentDraft | null;
 };
 

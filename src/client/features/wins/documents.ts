@@ -119,7 +119,7 @@ export function draftStore(userId: string, id: string): DraftStore {
       try {
         localStorage.removeItem(key);
       } catch {
-        // As above.
+        // Without storage there is no draft.
       }
     },
   };

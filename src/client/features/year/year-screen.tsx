@@ -87,7 +87,7 @@ function Year({ year, today, answer }: { year: number; today: Day; answer: YearA
   const isOver = year < Number(today.slice(0, 4));
   const sentences = [
     workdaysSentence(year, today, answer, { timeOff, workdays: weekdays }),
-    // Of locked days only the date is known, so no month can be called the busiest.
+    // The server sends only the dates of locked days, so no month can be called the busiest.
     hasLocked || first === null ? null : busiestMonthText(days),
     trendSentence(scored, isOver ? (`${String(year).padStart(4, '0')}-12-31` as Day) : today),
   ].filter((sentence) => sentence !== null);
@@ -216,7 +216,7 @@ const monthLabel = (name: string, { logs, score, band }: MonthFacts): string =>
 const shadeOf = (day: YearDay | undefined, isOff: boolean): string =>
   day === undefined ? (isOff ? 'off' : 'none') : day.score === null ? 'log' : scoreBand(day.score).name;
 
-/** Of a locked day only the date is known. */
+/** The tooltip of a day. The server sends only the date of a locked day. */
 function titleOf(date: Day, day: YearDay | undefined, isOff: boolean): string {
   const label = dateLabel(date);
   if (!day) return isOff ? `${label}: day off` : label;

@@ -33,7 +33,7 @@ export function readTodayCopy(storage: Storage, userId: string, today: Day): Cop
 export const hasDraft = (storage: Storage, userId: string, date: Day): boolean =>
   keysUnder(storage, `${DRAFT_PREFIX}${userId}:${date}`).length > 0;
 
-/** Any other day than today leaves the copy as it is. */
+/** Stores or deletes the copy of today's log. A no-op for any other day. */
 export function storeTodayCopy(storage: Storage, userId: string, today: Day, date: Day, log: CopiedLog | null): void {
   if (date !== today) return;
   try {

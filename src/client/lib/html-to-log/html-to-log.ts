@@ -344,7 +344,7 @@ class Converter {
     if (text === null && !isIcon(picture, style.get('width'))) this.pictures += 1;
   }
 
-  /** What a field shows: the text in it, the chosen option, or a box. Never a password. */
+  /** Adds the text that a field shows: its value, the chosen option, or a box. Never adds a password. */
   private addControl(control: Element, context: Context): void {
     const type = control.getAttribute('type')?.toLowerCase() ?? 'text';
     if (control.localName === 'input' && /^(?:checkbox|radio)$/.test(type))

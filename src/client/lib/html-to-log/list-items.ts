@@ -57,7 +57,7 @@ export type Marker = {
   level: number;
   tag: ListTag;
   number: number | null;
-  /** Distinguishes lists. */
+  /** Differs between two lists of one level. */
   source: string;
   /** The elements that show the marker as text. */
   elements: Element[];

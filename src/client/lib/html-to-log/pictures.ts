@@ -76,7 +76,7 @@ export function drawnText(element: Element): string | null {
   return kind === 'date' && Math.abs(time) < 8.64e15 ? SHORT_DATE.format(time) : null;
 }
 
-/** What a field shows. Never a password. */
+/** The text that a field shows. Never a password. */
 export function controlText(control: Element, type: string): string {
   if (control.localName === 'textarea') return control.textContent.replace(/^\n/, '').trim();
   if (control.localName === 'input')

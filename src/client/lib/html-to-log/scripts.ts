@@ -67,7 +67,7 @@ function partsOf(element: Element): Element[] {
     .flatMap((child) => (WRAPPER.test(child.localName) ? partsOf(child) : [child]))
     .filter(({ localName }) => !ORNAMENT.test(localName));
   const name = nameOf(element);
-  // Of a root in SVG, the sign comes last.
+  // MathJax draws the sign of a root in SVG as the last child.
   if (element.localName === 'g' && /^m(?:sqrt|root)$/.test(name)) parts.pop();
   const isAbove = /^mjx-(?:over|root)$/.test(parts[0]?.localName ?? '');
   if (isAbove) parts.push(parts.shift()!);

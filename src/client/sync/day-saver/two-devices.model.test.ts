@@ -26,7 +26,7 @@ function createWorld() {
   const { timers, advance } = createVirtualTime();
   let row: StoredLog | null = null;
   let words = 0;
-  /** By word: the devices that edited, and the devices that deleted, an item with this word. */
+  /** For each word, the devices that edited, and those that deleted, an item with this word. */
   const edited = new Map<string, Set<number>>();
   const deleted = new Map<string, Set<number>>();
   const written: string[] = [];

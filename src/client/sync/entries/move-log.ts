@@ -41,7 +41,7 @@ const MAX_SENDS = 2;
 function failure({ status, error }: { status: number; error: { code: string } }, version: Version): MoveOutcome {
   if (error.code === DUPLICATE_KEY) return { kind: 'taken' };
   if (status === 401) return { kind: 'signedOut' };
-  // Without a code it is a proxy's.
+  // A proxy sends a 403 without a code.
   return status === 403 && error.code ? { kind: 'closed' } : { kind: 'unreachable', version };
 }
 

@@ -151,7 +151,7 @@ export type FormLook = {
 
 type FormProps = Omit<ComponentProps<'form'>, 'className'> &
   FormLook & {
-    /** Of `useSubmit`. An outcome about one field is shown by the field. */
+    /** The outcome that `useSubmit` returns. The field shows an outcome about one field. */
     outcome?: Outcome;
   };
 

@@ -15,7 +15,7 @@ type FoldedSectionProps = {
 export function FoldedSection({ title, summary, isAsking = false, children }: FoldedSectionProps) {
   const contentId = useId();
   const [chosen, setChosen] = useState<boolean | null>(null);
-  // What was typed stays when the section is closed.
+  // A section that was opened stays rendered, so its fields keep their text.
   const [wasOpened, setWasOpened] = useState(false);
   const isOpen = chosen ?? (isAsking || wasOpened);
   if (isOpen && !wasOpened) setWasOpened(true);

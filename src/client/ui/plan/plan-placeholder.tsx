@@ -54,7 +54,7 @@ export function PlanUnavailable({ more = null }: { more?: string | null }) {
   );
 }
 
-/** What replaces a premium screen on the free plan: what the feature is, and the upgrade. */
+/** Replaces a premium screen on the free plan: describes the feature and offers the upgrade. */
 export const Pitch = ({ lead, children }: { lead: string | null; children: ReactNode }) => (
   <section className={styles.pitch}>
     <h2 className={styles.flag}>

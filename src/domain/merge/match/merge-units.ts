@@ -209,7 +209,7 @@ function takeOverMatch(base: readonly Line[], i: number, mine: Version, theirs: 
 // Joins lines that both versions added: equal lines, a line that continues the other in the same place, and a long line
 // that the other contains.
 
-/** Of many candidates for one added line, only this many are compared. */
+/** The maximum number of candidates that are compared with one added line. */
 const MAX_COMPARED = 16;
 /**
  * From this length on, equal added lines, and an added line inside another one, are joined even in different places: two

@@ -19,7 +19,6 @@ export type UserAttributes = {
   confirmsPhone: boolean;
 };
 
-/** Changes nothing. */
 export const NO_ATTRIBUTES: UserAttributes = {
   email: null,
   phone: null,

@@ -173,7 +173,7 @@ export const recover: Endpoint<{ body: Body }> = async (context, deps, { body })
 
 // POST /resend: repeats the mail or text of a sign-up or of an address change (docs/specification/api.md 14, 26).
 
-/** By the `type` of the request: which contact the message goes to, and whether it repeats a change of the contact or a sign-up. */
+/** For each `type` of request: the contact that the message goes to, and whether it repeats a change or a sign-up. */
 const REPEATABLE: ReadonlyMap<string, { byPhone: boolean; isChange: boolean }> = new Map([
   ['signup', { byPhone: false, isChange: false }],
   ['email_change', { byPhone: false, isChange: true }],

@@ -14,7 +14,6 @@ import type { SigningKeys } from '../keys/signing-keys.ts';
 import type { PersonalTokens } from '../keys/personal-tokens.ts';
 import type { RateLimits } from './rate-limits.ts';
 
-/** The dependencies of `authRoutes`. */
 export type AuthRoutesDeps = {
   config: Pick<Config, 'publicUrl' | 'auth' | 'contact'>;
   database: Database;

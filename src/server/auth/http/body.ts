@@ -102,7 +102,9 @@ const MAX_FORM_FIELDS = 20;
 const AMPERSAND = 38;
 
 /**
- * Reads a form. Throws `form_too_many_fields`, or a BodyTooLargeError above `maxBytes`. Call it after the rate limit.
+ * Reads a form. Throws `validation_failed` for too many fields, and a BodyTooLargeError above `maxBytes`. Call it after
+ * the rate limit.
+ *
  * Threat: the time of `URLSearchParams` grows with the square of the fields, and a megabyte of `&` took 2.7 seconds. So
  * the fields are counted first.
  */

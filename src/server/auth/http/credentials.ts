@@ -127,8 +127,8 @@ export const isInAllowedCountry = (phone: string, { countries }: Pick<SmsSetting
   countries.length === 0 || countries.some((code) => `+${phone}`.startsWith(code));
 
 /**
- * Throws `unsupported_channel` (`validation_failed` for clients) for any channel but `sms`. A missing channel means
- * `sms`. supabase/auth also has the channel `whatsapp`.
+ * Throws `validation_failed` for any channel but `sms`. A missing channel means `sms`. supabase/auth also has the
+ * channel `whatsapp`.
  */
 export function checkChannel(body: Body): void {
   const channel = body.text('channel');

@@ -24,7 +24,7 @@ const MAX_PARAMETER_LENGTH = 4_096;
 type Given = {
   device: Device;
   countRequest: () => Promise<void>;
-  /** Only of the POST. */
+  /** Set only for the POST request. */
   readBody?: () => Promise<URLSearchParams>;
 };
 

@@ -22,7 +22,7 @@ export type XmlElement = {
 /** The type lacks `strictEntities`, which leaves only the five entities of XML. */
 const OPTIONS = { xmlns: true, strictEntities: true, position: false } as sax.SAXOptions;
 const MAX_DEPTH = 50;
-/** Of one document. 300 groups of a user, each with its type and two namespaces, stay below. */
+/** The limit for one document. A user in 300 groups, each with its type and two namespaces, stays below it. */
 const MAX_ELEMENTS = 1_000;
 const MAX_ATTRIBUTES = 1_000;
 /**

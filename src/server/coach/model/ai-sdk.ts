@@ -296,10 +296,8 @@ const failureDetails = ({ status, codes, perDay, delayMs }: Failure): ModelError
   ...(delayMs !== null && { delayMs }),
 });
 
-/**
- * `fetch` for requests to an AI provider.
- *
- * Threat: a compromised endpoint or proxy redirects the request to another host. `fetch` strips `Authorization` on such
+/*
+ * `fetch` for requests to an AI provider. Threat: a compromised endpoint or proxy redirects the request to another host. `fetch` strips `Authorization` on such
  * a redirect, but not other key headers or the journal in the body. Or the endpoint sends an endless answer, which the
  * SDK would buffer in memory. So redirects are not followed and the answer's size is limited.
  */

@@ -93,9 +93,7 @@ function refundedOf(capture: Capture, unit: unknown): number | null {
   return refunds.reduce<number>((sum, refund) => sum + (parseRefund(refund)?.amountMinor ?? 0), 0);
 }
 
-/** Converts between PayPal's amounts, texts such as "24.00", and our whole cents, without floating point. */
-
-/** Formats whole cents with two decimals: every currency that we charge in has two. */
+/** Formats whole cents as PayPal's text, such as "24.00": every currency that we charge in has two decimals. */
 export function toAmountText(minor: number): string {
   if (!Number.isSafeInteger(minor) || minor < 0) throw new RangeError('an amount is a whole number of cents');
   const digits = String(minor).padStart(3, '0');

@@ -128,7 +128,7 @@ export function ImportPlanView({ plan, onImport, onCancel }: ImportPlanViewProps
   );
 }
 
-/** From when to when. */
+/** The first and the last day of the plan. */
 function Span({ plan: { days } }: { plan: ImportPlan }) {
   const [first, last] = [days[0], days.at(-1)];
   if (!first || !last) return null;
@@ -180,7 +180,6 @@ function LongList<Item>({ label, items, children, isOpen = false }: LongListProp
   );
 }
 
-/** Links to the days. */
 export function DayList({ days, label }: { days: readonly Day[]; label: string }) {
   if (days.length === 0) return null;
   return (

@@ -24,7 +24,7 @@ class UnopenedZipError extends ImportRefusedError {
 
 export const MAX_FILES = 50_000;
 export const MAX_CHOSEN_BYTES = 2_000_000_000;
-/** Of the members of zips that are read. Pictures are not read, so they don't count. */
+/** The limit for all members of zips together. Pictures are not read, so they don't count. */
 const MAX_UNPACKED_BYTES = 1024 ** 3;
 const MAX_NESTED_ZIPS = 1_000;
 /** Deflate reaches 1,032 to 1; text rarely 20. Threat: a zip bomb fills the memory of the tab. */

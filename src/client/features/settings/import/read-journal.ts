@@ -179,7 +179,7 @@ function convert(item: JournalEntry): ReadEntry {
 const SAMPLE_BYTES = 4_096;
 /** A UTF-8 file with fewer damaged places than this part of its multibyte characters is still UTF-8. */
 const MAX_DAMAGED_PART = 0.1;
-/** Of the alphabets and their signs. Emoji and Chinese have larger ones. */
+/** UTF-16 text in an alphabet has no larger high byte. Emoji and Chinese have larger ones. */
 const LAST_FIRST_BYTE = 0x27;
 
 /**
