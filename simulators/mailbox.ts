@@ -135,7 +135,7 @@ export type ReceivedMail = {
   /** The address of Reply-To; null without one. */
   replyTo: string | null;
   messageId: string;
-  /** The keys are names in lower case. Of several headers with one name, it holds the last. */
+  /** The keys are names in lower case. The last of several headers with one name wins. */
   headers: Record<string, string>;
 };
 

@@ -69,7 +69,7 @@ export function parseServer(text: string): string {
 
 type Options = { server?: string | undefined };
 
-/** @throws CommandError if there is none */
+/** @throws CommandError if this machine is not connected */
 export function requireConnection(machine: Place, options: Options): Connection {
   const connection = findConnection(machine, options);
   if (connection) return connection;

@@ -88,7 +88,7 @@ export type Outcome =
 
 /**
  * The server keeps a key for 30 days. An item that is older may have been appended, with its answer lost: it is not sent again
- * by itself, or it could stand there twice.
+ * by itself, or the day could get it twice.
  */
 const MAX_AGE_MS = 29 * 24 * 3_600_000;
 const TOO_OLD = 'It has waited for more than 29 days and may have arrived. Look at the day first.';

@@ -58,7 +58,7 @@ export function yearRows(today: Day, weekStart: WeekStart): (Day | null)[][] {
   );
 }
 
-/** The earlier day of which an empty page reminds its writer (docs/specification/year.md 3). */
+/** The earlier day that an empty page shows its writer (docs/specification/year.md 3). */
 export type Anniversary = { date: Day; label: string };
 
 /**

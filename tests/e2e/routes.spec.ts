@@ -1,4 +1,4 @@
-/** Guards of the routes: who is led where (src/client/app/router.tsx). */
+/** The guards of the routes (src/client/app/router.tsx): which page each user is redirected to. */
 import { ROUTES } from '#domain/routes.ts';
 import { expect, test } from './support/test.ts';
 

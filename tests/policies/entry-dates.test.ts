@@ -63,7 +63,7 @@ test('claims without a user read no rows of entry_dates', async () => {
 
 test.skipIf(isPartitioned)("entry_dates reads ten years of entries through an index of the user's rows", async () => {
   const { id } = PEOPLE.free;
-  // `session_replication_role = replica` skips triggers and foreign keys, which take minutes for so many rows.
+  // `session_replication_role = replica` skips triggers and foreign keys, which take minutes for that many rows.
   const connection = await db.admin.connect();
   await connection.query('set session_replication_role = replica');
   await connection.query(

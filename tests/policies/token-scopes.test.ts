@@ -1,4 +1,4 @@
-/** What a personal access token may do in the database, whatever a function of the server does (capture.md 3). */
+/** The rights of a personal access token in the database, beside the checks of the functions (capture.md 3). */
 import pg from 'pg';
 import { beforeEach, expect, test } from 'vitest';
 import { setUpTestDatabase } from '../support/set-up.ts';

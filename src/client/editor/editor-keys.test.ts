@@ -29,7 +29,7 @@ test('the description for screen readers names the keys of the toolbar and of li
   expect(KEYBOARD_HELP).toContain('Alt+F10 opens the toolbar, Alt+Enter the link at the caret.');
 });
 
-/** A list in a list, with the caret in a link, after three edits of which one is undone: every key has something to do. */
+/** A list in a list, with the caret in a link, after three edits, one of them undone: every key has something to do. */
 function openForAllKeys(): JournalEditorHandle {
   const handle = open(
     '<ol><li><p>all</p><ol><li><p>one</p></li><li><p>https://example.com</p></li><li><p>six</p></li></ol></li></ol>',

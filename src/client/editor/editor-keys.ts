@@ -8,7 +8,7 @@ type EditorKey = {
   label: string;
   /** In the notation of ProseMirror, where `Mod` is ⌘ on a Mac and Ctrl elsewhere. The first is shown. */
   bind: readonly string[];
-  /** The last key as it is shown, if it stands for several. */
+  /** How the last key is shown, if one binding covers several keys. */
   shown?: string;
 };
 

@@ -275,7 +275,7 @@ function reportLeftOut(view: EditorView, what: LeftOut): void {
   else unheard.set(view, what);
 }
 
-/** Also hears the last report before. Returns a function that stops listening. */
+/** Calls the listener with a report that came before it, too. Returns a function that removes the listener. */
 export function onLeftOut(view: EditorView, listener: Listener): () => void {
   listeners.set(view, listener);
   const missed = unheard.get(view);

@@ -31,7 +31,7 @@ export const useNavigate = (): Navigate => useLocation().navigate;
 /** The query of the shown page. */
 export const useSearchParams = (): URLSearchParams => new URLSearchParams(useLocation().search);
 
-/** Undefined if the parameter is not there. */
+/** Undefined if the URL lacks the parameter. */
 export const useSearchParam = (name: string): string | undefined => useSearchParams().get(name) ?? undefined;
 
 type LinkProps = Omit<ComponentProps<'a'>, 'href'> & { to: string; state?: PageState | null };

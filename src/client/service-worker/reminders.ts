@@ -92,7 +92,7 @@ async function readDevice(): Promise<DeviceInWorker | null> {
   return stored ? ((await stored.json()) as DeviceInWorker) : null;
 }
 
-/** A worker has no session: the token of the device stands for it. */
+/** A worker has no session, so it sends the token of the device. */
 async function renewSubscription(found: PushSubscription | undefined): Promise<void> {
   const device = await readDevice();
   if (!device) return;
@@ -107,7 +107,7 @@ async function renewSubscription(found: PushSubscription | undefined): Promise<v
   if (answer.status === 410) await forgetDevice();
 }
 
-/** Also after a sign-out without a connection, of which the server does not know. */
+/** Runs also after a sign-out without a connection, which the server does not learn of. */
 export async function forgetDevice(): Promise<void> {
   await caches.delete(PUSH_CACHE);
   await (await self.registration.pushManager.getSubscription())?.unsubscribe();

@@ -13,7 +13,7 @@ export const PREFERENCES_KEY = ['preferences'] as const;
 
 export type PreferencesState = {
   preferences: Preferences;
-  /** The server has told them: only then may a screen offer to change them. */
+  /** True once the server has sent them: only then may a screen offer to change them. */
   isRead: boolean;
   isFailed: boolean;
 };

@@ -86,7 +86,7 @@ export function splitReview(analysis: string): { text: string; wins: DayText[] }
     const open = found.at(-1);
     if (isDay(date)) found.push({ date, text });
     else if (open && isContinuation(line)) open.text = `${open.text} ${line.replace(/^\s*(?:[-*•]\s+)?/, '')}`.trim();
-    // A blank line, a rule, the head of a table, or a win of which only the beginning has arrived.
+    // A blank line, a rule, the head of a table, or a win whose end has not arrived yet.
     else if (/\p{L}/u.test(line) && (open || !TABLE_ROW.test(line))) break;
   }
   const wins = found.flatMap(({ date, text }) =>

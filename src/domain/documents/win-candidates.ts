@@ -48,7 +48,7 @@ const LONG_MONTHS = 4;
 const FALLBACK_DAYS = 2;
 
 /**
- * The lines that a new document begins with. Of a month those that rank highest: wins of reviews, then first lines of days
+ * The lines that a new document begins with, for each month those that rank highest: wins of reviews, then first lines of days
  * with a good score, then lines that report a result. The user adds and removes others.
  */
 export function proposedLines(days: readonly CandidateDay[]): Candidate[] {

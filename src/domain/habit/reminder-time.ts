@@ -21,7 +21,7 @@ export type Due = { at: Date; day: Day };
 const DIGEST_AT = 17 * 60;
 const FRIDAY = 5;
 
-/** Null while it is off, and until the browser has told the time zone. */
+/** Null while it is off, and until the browser has sent the time zone. */
 export function reminderTime(preferences: Preferences): WeeklyTime | null {
   const { time_zone: timeZone, remind_at: at, workdays: weekdays, remind_by_mail, remind_by_push } = preferences;
   if (timeZone === null || at === null || !(remind_by_mail || remind_by_push)) return null;

@@ -81,8 +81,8 @@ export type JournalReader = {
    */
   detect: (files: readonly SourceFile[], peek: Peek) => Promise<number>;
   /**
-   * Which files beside the entries belong to the export: copies and settings. No other reader gets them, and nobody is
-   * told that they were not read. Pictures need no mention.
+   * Which files beside the entries belong to the export: copies and settings. No other reader gets them, and the
+   * screen does not list them as unread. Pictures need no mention.
    */
   owns?: (files: readonly SourceFile[]) => (file: SourceFile) => boolean;
   /** Yields in any order. Never throws for a bad entry or file: it yields a `Skipped`. */

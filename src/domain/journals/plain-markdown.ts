@@ -48,7 +48,7 @@ function outsideCode(
 
 const LEFT_OUT = '\uE000';
 
-/** Lines of which nothing is left after the conversion are removed. */
+/** Removes lines that the conversion has emptied. */
 function outsideCodeSpans(paragraph: string, convert: (text: string) => string): string[] {
   const runs = [...paragraph.matchAll(/`+/g)];
   const indexes = new Map<string, { all: number[]; at: number }>();

@@ -181,8 +181,8 @@ const asciiDigit = (digit: string): string => {
 };
 
 /**
- * The date in a heading, a line or a name, with all its readings; null if it has none. Of several dates, that of the least
- * ambiguous notation, not that which comes first.
+ * The date in a heading, a line or a name, with all its readings; null if it has none. Of several dates it takes
+ * the one in the least ambiguous notation, not the first.
  */
 export function findDate(text: string, context: DateContext = {}): WrittenDate | null {
   const source = text

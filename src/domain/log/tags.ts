@@ -48,7 +48,7 @@ export function foldText(text: string): string {
 const TAG_MAX_LENGTH = 51;
 /** The maximum number of different tags that are listed per log. Find finds all of them. */
 const MAX_LISTED_OF_LOG = 100;
-/** Find lists so many at once; what is typed narrows them. */
+/** The maximum number of tags that find lists at once. Typing narrows the list. */
 export const MAX_TAGS_SHOWN = 50;
 
 /** A tag follows white space or punctuation, but not what precedes `#` in an address, an entity or an escape. */

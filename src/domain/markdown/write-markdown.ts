@@ -84,7 +84,7 @@ class MarkdownWriter {
     return isCountable ? '' : `<!-- ${marker} -->`;
   }
 
-  /** The beginning of a line in `path`, of which the first `open` containers are open. */
+  /** The beginning of a line in `path`, whose first `open` containers are open already. */
   #prefix(path: readonly Container[], open: number): string {
     let prefix = this.#openPrefix(path, open);
     for (const container of path.slice(open)) prefix += isItem(container) ? `${this.#markerOf(container)} ` : '> ';

@@ -24,7 +24,7 @@ export type MappedLine = { readonly line: number; readonly before: string | null
 export type LogMerge = {
   readonly html: string;
   readonly doubts: readonly MergeDoubt[];
-  /** True if both versions edited so many of the same lines that the user should choose one of the versions. */
+  /** True if both versions edited too many of the same lines to merge them: the user should choose a version. */
   readonly isDoubtful: boolean;
   /** For `mapPosition`, indexed by the lines of mine; null if the merged log is mine. */
   readonly mappedLines: readonly MappedLine[] | null;

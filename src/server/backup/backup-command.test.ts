@@ -71,7 +71,7 @@ describe('a backup file', () => {
   });
 });
 
-/** Runs `work` with so many rows that the COPY of one table takes several reads of the socket, and can be interrupted. */
+/** Runs `work` with enough rows that the COPY of one table takes several reads of the socket, and can be interrupted. */
 async function withManyRows(work: () => Promise<void>): Promise<void> {
   const filler =
     "insert into auth.audit_log (actor, event) select 'job', repeat('x', 1000) from generate_series(1, 20000)";

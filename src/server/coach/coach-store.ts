@@ -60,7 +60,7 @@ const READ_PERIOD = `select id, date::text, left(content_text, ${REFUSAL_CHECK_C
 const READ_FINGERPRINT = `select public.fingerprint_logs($2::date, $3::date) as fingerprint
   from public.profiles where id = $1`;
 
-/** Keeps a review with the id of its analysis. Of one range, the 20 newest stay, as of its analyses. */
+/** Stores a review with the id of its analysis, and keeps the 20 newest of each range. */
 const KEEP_REVIEW = `with kept as (
     insert into public.reviews (user_id, id, period, period_from, period_to, entry_count, text, logs_fingerprint, created_at)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)

@@ -45,7 +45,7 @@ const THOUGHTS = [...TAGGED, ...UNTAGGED];
 const OPENING = String.raw`(?<=(?:^|\n|[|a-z]>)[ \t]{0,8})(?:${THOUGHTS.map(({ open }) => `(${open})`).join('|')})`;
 /** A closing marker without an opening one: some templates put that into the prompt. Not within a sentence. */
 const CLOSING = String.raw`(${TAGGED.map(({ close }) => close).join('|')})(?![ \t]*[\p{Ll}\p{Pe}\p{Pf},.;:?!'"])`;
-/** The reply ends with the first of these, whatever a model without a stop sign writes then. */
+/** Tokens that end the reply. A model without a stop token may write more after one, which is dropped. */
 const END = String.raw`(###(?<=\n###) (?:Instruction|Human|User):|<\|(?:im_end|eot_id|eom_id|end|return|endoftext|end_of_text|end_of_turn|END_RESPONSE|end_of_solution)\|>|<｜end▁of▁sentence｜>|</s>|<end_of_turn>|<(?:seed:)?eos>)(?=\s*(?:\n|<|$))`;
 const TOKEN = String.raw`(?:<\|(?!\w*(?:think|thought|reason|channel|message|call))\w{2,30}\|>|\[\|\w{2,30}\|\])`;
 const WRAPPER_TAG = '(?:(?:final_)?(?:answer|response|result|output|reply|review)|feedback_response)';

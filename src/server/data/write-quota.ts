@@ -16,7 +16,7 @@ const MEBIBYTE = 1024 * 1024;
 /** Half of the largest file that can be imported, and 3,000 times what a fast typist saves. */
 export const MAX_WRITTEN_BYTES_PER_MINUTE = 32 * MEBIBYTE;
 const COUNTED_BYTES = MEBIBYTE;
-/** After a user has written so many bytes, the stored ones are counted again. */
+/** The stored bytes of a user are counted again after the user has written this many. */
 const MEASURED_BYTES = 4 * MEBIBYTE;
 /** A user without space is measured again after this time: versions may have expired. */
 const MEASURE_AFTER_MS = 10_000;

@@ -8,7 +8,7 @@ import type { ConcurrencyLimiter } from '../load/concurrency-limiter.ts';
 import type { ChangeListener } from './changes/change-listener.ts';
 
 export type PoolState = {
-  /** Open connections, of which `idle` serve no statement. */
+  /** Open connections; `idle` of them serve no statement. */
   readonly size: number;
   readonly idle: number;
   readonly max: number;

@@ -1,6 +1,6 @@
 /**
  * `POST /functions/v1/slack`: Slack's slash command, such as `/hustle Shipped it` (docs/specification/capture.md 5). The
- * signature stands for a token. A Slack user writes to the account that was linked on the page /connect.
+ * signature replaces a token. A Slack user writes to the account that was linked on the page /connect.
  *
  * Threat: a stranger posts commands of other people. Slack signs each request with a secret of our app; the comparison takes
  * constant time, and a request that is older than five minutes is refused. Threat: a request is repeated within that time.

@@ -24,7 +24,7 @@ import {
 
 /** A run ends before the queue takes it for a hanging one; the next run continues. */
 const MAX_RUN_MS = 8 * 60_000;
-/** After so many mails that the mail server has not taken, it is considered down and the run ends. */
+/** After this many mails that the mail server did not take, it counts as down and the run ends. */
 const MAX_DEFERRED_PER_RUN = 3;
 
 type RunDeps = { database: Database; clock: Clock; log: Logger };

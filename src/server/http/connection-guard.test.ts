@@ -9,7 +9,7 @@ const MEGABYTE = 1024 * 1024;
 const open: (() => void)[] = [];
 afterEach(() => open.splice(0).forEach((close) => close()));
 
-/** Responds with as many megabytes as the path says, and not at all to a PUT; `check` runs the periodic check. */
+/** The path is the size of the response in megabytes; a PUT gets no response. `check` runs the periodic check. */
 async function startServer(maxBufferedBytes: number) {
   let check = (): void => {};
   let now = 0;

@@ -24,7 +24,7 @@ const READ_GRACE_MS = 30_000;
 const MAX_BUFFERED_BYTES = 128 * 1024 * 1024;
 const CHECK_INTERVAL_MS = 1_000;
 /**
- * A body may have as many pieces, and one more for each 64 bytes. A packet of the network holds 500 bytes or more, so
+ * A body may have this many pieces, and one more for each 64 bytes. A packet of the network holds 500 bytes or more, so
  * only a client that writes tiny chunks gets there. Eight bodies of a megabyte in single bytes would take four seconds.
  */
 const MAX_PIECES = 1_024;

@@ -47,7 +47,7 @@ function isQuotation(name: string, { class: classes = '', id = '', type = '', na
 /** Elements deeper than this are read, without the indentation of their lists. */
 const MAX_LIST_DEPTH = 20;
 
-/** The text behind so many elements is ignored. Threat: the parser searches all open elements at each tag: quadratic time. */
+/** The text after this many elements is ignored. Threat: the parser searches all open elements at each tag: quadratic time. */
 const MAX_ELEMENTS = 8_000;
 const MAX_OPEN_ELEMENTS = 1_000;
 

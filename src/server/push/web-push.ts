@@ -35,7 +35,7 @@ const TIMEOUT_MS = 10_000;
 const JWT_SECONDS = 12 * 3_600;
 /** A signature is used for this long, so that an hour of reminders needs one for each push service. */
 const JWT_REUSE_MS = 3_600_000;
-/** After so many failures in a row, a push service is considered down for a minute. */
+/** After this many failures in a row, a push service counts as down for a minute. */
 const MAX_FAILURES = 5;
 const DOWN_MS = 60_000;
 const MAX_ORIGINS = 200;

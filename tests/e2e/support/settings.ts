@@ -1,4 +1,4 @@
-/** Opens sections of the settings, of which each shows one line until then. */
+/** Opens sections of the settings. A closed section shows one line. */
 import type { Page } from '@playwright/test';
 
 export async function openSections(page: Page, ...titles: readonly string[]): Promise<void> {

@@ -129,9 +129,9 @@ const TOUCH_ACTIONS: readonly ToolbarAction[] = [
 /** The most used first: a narrow screen shows eight and scrolls to the others. */
 export const TOUCH_BAR: readonly ToolbarAction[] = [...TOUCH_ACTIONS, ...MARK_ACTIONS, ...BLOCK_ACTIONS];
 
-/** The toolbar's state as an external store. The store notifies only when the toolbar changes, not at every key. */
 export type ButtonNames = ReadonlySet<string>;
 
+/** The toolbar's state as an external store. The store notifies only when the toolbar changes, not at every key. */
 export type ToolbarState = {
   subscribe: (listener: () => void) => () => void;
   /** The pressed buttons, or null while the toolbar is hidden. */

@@ -185,7 +185,7 @@ function useDebounced(value: string): string {
   return debounced;
 }
 
-/** Unsaved text takes the place of the copy of its day. Of a day that the plan locks, no copy counts. */
+/** Unsaved text replaces the copy of its day. Copies of days that the plan locks are left out. */
 function tagsOfCopies(
   copies: readonly SeenDay[],
   unsaved: readonly UnsavedLog[],

@@ -22,7 +22,7 @@ export function wipeUserData(userId: string): void {
   localStorage.removeItem(SHARED_TEXTS_PREFIX);
   for (const key of sharedTextsKeys(userId)) sessionStorage.removeItem(key);
   sessionStorage.removeItem(TYPED_ADDRESS_KEY);
-  // Threat: this device goes on showing this user's reminders, because the server could not be told of the sign-out.
+  // Threat: this device goes on showing this user's reminders, because the sign-out did not reach the server.
   navigator.serviceWorker?.controller?.postMessage({ type: 'signedOut' } satisfies PageMessage);
 }
 

@@ -1,4 +1,4 @@
-/** A question with a few answers, of which one is chosen. */
+/** A question with a few answers. The user chooses one of them. */
 import type { ReactNode } from 'react';
 import styles from './choices.module.css';
 

@@ -19,7 +19,7 @@ export const listUserFactors: Endpoint<{ user: UserRow }> = async (context, deps
 
 type Given = { user: UserRow; ids: { factorId: string }; device: Device };
 
-/** Takes `friendly_name`, and `phone` for a phone factor. Another number is told to the user by mail. */
+/** Takes `friendly_name`, and `phone` for a phone factor. A mail tells the user about a changed number. */
 export const changeUserFactor: Endpoint<Given & { body: Body }> = async (context, deps, given) => {
   const { user, body, device } = given;
   const { factorId: id } = given.ids;

@@ -24,7 +24,7 @@ import { startSession, type StartedSession } from '../sessions/sessions.ts';
 import { claimAccount, isUnproven, type Claim } from './claim-account.ts';
 import { consumeToken, deleteOneTimeTokens, lockToken, type FoundToken } from './one-time-tokens.ts';
 
-/** The effects of a redeemed token on the account, of which its owner is told. */
+/** The effects of a redeemed token on the account. A notice tells its owner about them. */
 type Effects = {
   /** Set after the change of an address. */
   previousEmail: string | null;

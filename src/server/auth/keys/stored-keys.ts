@@ -15,7 +15,7 @@ const MOVED_SUFFIX = '.moved';
 type Deps = { database: Pick<Database, 'asService'>; dataDir: string; log: Pick<Logger, 'info' | 'warn'> };
 
 /**
- * Takes over the keys of the generated file, or generates a key. No-op if the database has keys. Of several servers that
+ * Takes over the keys of the generated file, or generates a key. No-op if the database has keys. If several servers
  * start at the same moment, the first insert wins.
  *
  * @throws Error if accounts depend on keys that are neither in the database nor in the file

@@ -55,8 +55,8 @@ export const callback: Endpoint<Given> = async (context, deps, { device, countRe
 };
 
 /**
- * Keeps the known parameters, except values that are too long. Of a repeated parameter, which RFC 6749 3.1 forbids,
- * only the first value is kept.
+ * Keeps the known parameters, except values that are too long. RFC 6749 3.1 forbids a repeated parameter: only
+ * its first value is kept.
  */
 function pickParameters(all: URLSearchParams): URLSearchParams {
   const picked = new URLSearchParams();

@@ -82,7 +82,7 @@ export async function findApprover(service: AsService, code: string): Promise<st
   return rows[0]?.userId ?? null;
 }
 
-/** Requires a transaction. Locks the request. Null if there is none, also if it has expired and was deleted. */
+/** Requires a transaction. Locks the request. Null if the request does not exist, or has expired and was deleted. */
 export async function lockRequestByCode(transaction: AsService, code: string): Promise<ConnectRow | null> {
   const { rows } = await transaction.statement<ConnectRow>(
     `select ${COLUMNS} from public.connect_requests where code_hash = $1 for update`,

@@ -43,7 +43,7 @@ export function repairStream(repair: RepairEvent, isWhole: boolean): TransformSt
   let hasBegun = false;
   let isFinished = false;
 
-  /** @param otherwise what stands for an event that is no JSON */
+  /** @param otherwise replaces an event that is not JSON */
   function repairLine(line: string, otherwise = line): string {
     // llama.cpp writes errors into a field of their own.
     const [, field, data = ''] = /^(data|error):\s*(.*)$/s.exec(line) ?? [];

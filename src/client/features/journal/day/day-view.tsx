@@ -301,7 +301,7 @@ function Log({ saver, label, placeholder, early, onEditor }: LogProps) {
 const MAX_CLICK_MOVE_PX = 4;
 
 /**
- * Focuses the editor on a click or tap in the empty page area. Handlers for the element of that area. They ignore
+ * Returns handlers that focus the editor on a click or tap in the empty page area, for the element of that area. They ignore
  * clicks on its children, drags (which select text) and presses that began elsewhere. A touch scroll fires no click.
  */
 function useFocusOnBlankClick(focusAtHeight: (clientY: number) => unknown) {

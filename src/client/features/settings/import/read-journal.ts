@@ -104,7 +104,7 @@ async function read(chosen: ChosenFile[], zone: string, post: (message: ReadMess
           const isOwned = reader.owns?.(files);
           for (const file of files) if (isHidden(file) || isOwned?.(file)) unread.delete(file);
         }
-        // A picture in a folder or a zip is one of an entry, which counts it.
+        // A picture in a folder or a zip belongs to an entry, whose reader counts it.
         const left = [...unread].filter((file) => !isMedia(file) || !(group.isArchive || file.path.includes('/')));
         assigned = left.length < files.length ? await assignReaders(left, peek) : [];
         files = left;
