@@ -1,6 +1,7 @@
 /**
- * Imports twenty years of another journal in a real browser, as Markdown in JSON and as HTML notes: duration, the longest
- * task of the page, and the size of the requests. Checks that every day arrives with its words, and undoes the import.
+ * Imports twenty years of another journal in a real browser, as Markdown in JSON and as HTML notes: duration, the
+ * longest task of the page, and the size of the requests. Checks that every day arrives with its words, and undoes the
+ * import.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -50,8 +50,8 @@ printFigures(
       mergeLogs(...logs);
       return process.threadCpuUsage(before).user / 1000;
     });
-    // A page usually merges once, with code that the compiler has not optimised yet. Only the first run of the first case
-    // measures that: it warms the code up for all later runs.
+    // A page usually merges once, with code that the compiler has not optimised yet. Only the first run of the first
+    // case measures that: it warms the code up for all later runs.
     const [firstRun, typical, p95] = [times[0]!, median(times), percentile(times, 95)];
     return {
       what,

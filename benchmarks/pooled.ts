@@ -1,6 +1,6 @@
 /**
- * Compares a process whose requests go through PgBouncer with one that is connected directly, on one database, interleaved.
- * Needs PgBouncer, which scripts/other-databases/find-pgbouncers.ts finds.
+ * Compares a process whose requests go through PgBouncer with one that is connected directly, on one database,
+ * interleaved. Needs PgBouncer, which scripts/other-databases/find-pgbouncers.ts finds.
  */
 import { findPgBouncers, type PgBouncerProgram } from '../scripts/other-databases/find-pgbouncers.ts';
 import { startPgBouncer } from '../tests/support/servers/pgbouncer.ts';

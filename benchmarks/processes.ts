@@ -18,8 +18,8 @@ const POLL_INTERVAL_MS = 50;
 export type Running = { url: string; pid: number; stop(): Promise<void> };
 
 /**
- * Starts a server with the Node flags, the environment and the warm compile cache of `npm start`. `ready` is a path that returns any
- * response once the server listens. Request logs are written and discarded.
+ * Starts a server with the Node flags, the environment and the warm compile cache of `npm start`. `ready` is a path
+ * that returns any response once the server listens. Request logs are written and discarded.
  */
 export async function startProcess(script: string, env: Record<string, string>, ready: string): Promise<Running> {
   await warmCompileCache(ROOT, process.execPath, COMPILE_CACHE);
@@ -104,8 +104,8 @@ async function readTree(roots: readonly number[]): Promise<Map<number, number[]>
 }
 
 /**
- * The memory of a process and all its descendants, shared pages counted once (PSS), by program: PostgreSQL, and the Node
- * programs by their file.
+ * The memory of a process and all its descendants, shared pages counted once (PSS), by program: PostgreSQL, and the
+ * Node programs by their file.
  */
 export async function memoryOf(root: number): Promise<{ total: number; parts: { name: string; megabytes: number }[] }> {
   const parts = new Map<string, number>();

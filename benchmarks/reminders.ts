@@ -1,6 +1,6 @@
 /**
- * The evening at one hour: 100,000 users have their reminder due at once, and one server with two cores hands the mails to a
- * mail server that throws them away, while others save their logs.
+ * The evening at one hour: 100,000 users have their reminder due at once, and one server with two cores hands the mails
+ * to a mail server that throws them away, while others save their logs.
  */
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';

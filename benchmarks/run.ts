@@ -1,6 +1,6 @@
 /**
- * `npm run bench [-- NAME…]`: runs the named benchmarks, or all but `ONLY_BY_NAME`, one after another. `scale` names all
- * of docs/performance.md that compare request rates and sizes. One benchmark may have options.
+ * `npm run bench [-- NAME…]`: runs the named benchmarks, or all but `ONLY_BY_NAME`, one after another. `scale` names
+ * all of docs/performance.md that compare request rates and sizes. One benchmark may have options.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

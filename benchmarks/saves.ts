@@ -1,7 +1,7 @@
 /**
- * Compares what a save costs with an earlier commit: the CPU time of the server and of PostgreSQL per save of a 2 KB day.
- * Both builds run at once, each on a database of its own, and take turns, so that other load affects both equally. CPU
- * time, unlike the rate, does not depend on how busy the machine is.
+ * Compares what a save costs with an earlier commit: the CPU time of the server and of PostgreSQL per save of a 2 KB
+ * day. Both builds run at once, each on a database of its own, and take turns, so that other load affects both equally.
+ * CPU time, unlike the rate, does not depend on how busy the machine is.
  *
  * `--against=COMMIT` names the other build, by default the commit before.
  */

@@ -41,8 +41,8 @@ export function createLogHtml(variant: number): string {
 }
 
 /**
- * Writes a year of logs for every user, each as if an item was appended by a key, and grants all users the premium plan, so
- * that no day is locked.
+ * Writes a year of logs for every user, each as if an item was appended by a key, and grants all users the premium
+ * plan, so that no day is locked.
  */
 export async function writeYears(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });

@@ -1,7 +1,7 @@
 /**
- * `npm run check:audit`: asks the registry for known vulnerabilities of the packages that run in production. Exits with 1
- * if there are any, and with 2 if the registry did not answer. Not a part of `npm run check`, because its result changes
- * without a change of the program.
+ * `npm run check:audit`: asks the registry for known vulnerabilities of the packages that run in production. Exits with
+ * 1 if there are any, and with 2 if the registry did not answer. Not a part of `npm run check`, because its result
+ * changes without a change of the program.
  */
 import { spawnSync } from 'node:child_process';
 import { ROOT } from './project.ts';

@@ -100,7 +100,8 @@ if (!script) {
   process.stderr.write(`Usage: node scripts/run.mjs NAME, with one of ${Object.keys(SCRIPTS).join(', ')}\n`);
   process.exit(2);
 }
-// npm puts the bundled Node in front of the system's, so a recent Node may be the one that an installation would remove.
+// npm puts the bundled Node in front of the system's, so a recent Node may be the one that an installation would
+// remove.
 const needsBundledNode = !isRecentNode() || process.execPath.startsWith(join(root, 'node_modules'));
 await installIfNeeded(root, [...(PRODUCT_SCRIPTS.has(name) ? [] : ['tools']), ...(needsBundledNode ? ['node'] : [])]);
 if (script === SCRIPTS.start || script === SCRIPTS.build) await warmCompileCache(root, nodeForScripts(), compileCache);

@@ -1,6 +1,6 @@
 /**
- * `npm run screenshots [-- NAME…]`: takes screenshots of every scene in both themes at three widths, into `screenshots/`,
- * with an index page. With arguments, takes only scenes whose names contain one.
+ * `npm run screenshots [-- NAME…]`: takes screenshots of every scene in both themes at three widths, into
+ * `screenshots/`, with an index page. With arguments, takes only scenes whose names contain one.
  */
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

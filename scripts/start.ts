@@ -42,8 +42,8 @@ export async function start(): Promise<void> {
 }
 
 /**
- * SIGKILL leaves the embedded database running. So a shell waits for the end of its input, which comes when this process
- * ends in any way, and then stops the database.
+ * SIGKILL leaves the embedded database running. So a shell waits for the end of its input, which comes when this
+ * process ends in any way, and then stops the database.
  */
 function stopDatabaseAfterKill(): void {
   const script = join(ROOT, 'scripts', 'lifecycle', 'stop-database.ts');

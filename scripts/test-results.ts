@@ -100,8 +100,8 @@ export async function fileDurations(reports: ReportFiles): Promise<FileDuration[
 }
 
 /**
- * Every failed test and every other error of both reports. Flaky tests count as failed. A missing report counts as empty,
- * but a runner that failed is always named.
+ * Every failed test and every other error of both reports. Flaky tests count as failed. A missing report counts as
+ * empty, but a runner that failed is always named.
  */
 export async function failedTests(reports: ReportFiles, exits: FailedExits = {}): Promise<FailedTest[]> {
   const vitest = await failedInVitest(reports.vitest);

@@ -75,8 +75,8 @@ process.stdout.write(`\n${summaryLine(results)}\n`);
 process.exit(results.some(({ failed }) => failed > 0) ? 1 : 0);
 
 /**
- * A temporary folder in memory for the run, or null where none is large enough. Copying the template database for a test
- * file took 0.02 s of CPU time there, and 0.03 to 0.31 s on a disk with a million files.
+ * A temporary folder in memory for the run, or null where none is large enough. Copying the template database for a
+ * test file took 0.02 s of CPU time there, and 0.03 to 0.31 s on a disk with a million files.
  */
 async function memoryFolder(): Promise<string | null> {
   try {

@@ -1,6 +1,6 @@
 /**
- * The sandbox: simulates every external service, so that no API keys are needed. It serves its pages on a loopback port,
- * which the server proxies under `/sandbox`.
+ * The sandbox: simulates every external service, so that no API keys are needed. It serves its pages on a loopback
+ * port, which the server proxies under `/sandbox`.
  */
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';

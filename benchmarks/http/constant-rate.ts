@@ -1,7 +1,7 @@
 /**
  * An open-loop load generator: requests are sent at a constant rate, whether or not earlier ones were answered, and a
- * latency counts from the time at which the request was due. A closed loop would wait for a slow server and send it fewer
- * requests while it is slow (coordinated omission).
+ * latency counts from the time at which the request was due. A closed loop would wait for a slow server and send it
+ * fewer requests while it is slow (coordinated omission).
  */
 import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -32,8 +32,8 @@ type Options = {
 
 const TICK_MS = 1;
 /**
- * A late answer holds its connection, so requests may wait for a free one. Opening ever more connections would measure how
- * fast the server accepts them.
+ * A late answer holds its connection, so requests may wait for a free one. Opening ever more connections would measure
+ * how fast the server accepts them.
  */
 const MAX_CONNECTIONS = 64;
 

@@ -46,7 +46,8 @@ export async function load<Person>(
 }
 
 /**
- * The `index` of a run's request that repeats the same four days of each of `people` users, each time with another text.
+ * The `index` of a run's request that repeats the same four days of each of `people` users, each time with another
+ * text.
  */
 export function repeatDays(request: number, people: number): number {
   const days = people * REQUESTS_PER_PERSON;

@@ -1,6 +1,6 @@
 /**
- * Floods a server from several loopback addresses, as a separate process so that it does not delay the measurement. Reads
- * its plan from standard input (JSON), floods until SIGTERM, then prints the number of answers by status as JSON.
+ * Floods a server from several loopback addresses, as a separate process so that it does not delay the measurement.
+ * Reads its plan from standard input (JSON), floods until SIGTERM, then prints the number of answers by status as JSON.
  */
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -14,8 +14,8 @@ export type FloodPlan = {
 };
 
 /**
- * `requests`: sends the next request once the last is answered. `pipelined`: sends many without waiting. `slow`: sends a
- * body byte by byte. `unread`: never reads its answers. `large`: sends the largest body again and again.
+ * `requests`: sends the next request once the last is answered. `pipelined`: sends many without waiting. `slow`: sends
+ * a body byte by byte. `unread`: never reads its answers. `large`: sends the largest body again and again.
  */
 export type FloodKind = {
   kind: 'requests' | 'pipelined' | 'slow' | 'unread' | 'large';

@@ -28,7 +28,10 @@ const MAX_MEGABYTES = 400;
 const MAX_P99_FACTOR = 5;
 const MAX_P99_MS = 250;
 
-/** Each user has an address of its own, and as many connections as a browser opens. They stay open between the measurements. */
+/**
+ * Each user has an address of its own, and as many connections as a browser opens. They stay open between the
+ * measurements.
+ */
 const browsers = Array.from(
   { length: SAVERS },
   (_, index) => new Agent({ keepAlive: true, maxSockets: 6, localAddress: `127.0.200.${index + 1}` }),

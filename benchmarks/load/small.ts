@@ -1,7 +1,7 @@
 /**
- * The smallest machine: the memory of all processes after light use, and `npm start` with 384 MB and half a core while 100
- * people write, the coach answers and a backup runs. `--memory=256` measures the load alone, with another limit; `--minutes=30`
- * is the time into which the hour is compressed.
+ * The smallest machine: the memory of all processes after light use, and `npm start` with 384 MB and half a core while
+ * 100 people write, the coach answers and a backup runs. `--memory=256` measures the load alone, with another limit;
+ * `--minutes=30` is the time into which the hour is compressed.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -19,8 +19,9 @@ const PEOPLE = 100;
 const TARGET = 1.7;
 const SHARE_OF_CORE = 0.2;
 /**
- * A process that has used its quota stalls its requests. More connections keep the other process busy meanwhile. They are
- * opened in steps, like those of browsers: one worker accepts most of those that are opened at once (decision 0037).
+ * A process that has used its quota stalls its requests. More connections keep the other process busy meanwhile. They
+ * are opened in steps, like those of browsers: one worker accepts most of those that are opened at once (decision
+ * 0037).
  */
 const STEPS_WITH_LIMIT = 16;
 const CONNECTIONS_OF_STEP = 4;

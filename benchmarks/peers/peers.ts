@@ -2,8 +2,8 @@
  * Compares the product with servers of other projects: on one machine, in one run, interleaved. `--only=NAME` measures
  * one peer.
  *
- * PocketBase is one Go process, which uses every core, with a SQLite file. Against it, the product runs with two workers
- * on the embedded PostgreSQL with fsync. The other peers have a database on the same PostgreSQL as the product.
+ * PocketBase is one Go process, which uses every core, with a SQLite file. Against it, the product runs with two
+ * workers on the embedded PostgreSQL with fsync. The other peers have a database on the same PostgreSQL as the product.
  */
 import { parseArgs } from 'node:util';
 import { printFigures, type Figure } from '../figures.ts';

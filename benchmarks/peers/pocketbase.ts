@@ -1,7 +1,7 @@
 /**
  * PocketBase (Go, SQLite): builds it with the Go toolchain, and stores the same people, days and logs. Its access rules
- * compare the owner of a row with the caller. By default SQLite runs with `synchronous=NORMAL`, so a save is not flushed to
- * disk; with `FULL` it is, as the product's are.
+ * compare the owner of a row with the caller. By default SQLite runs with `synchronous=NORMAL`, so a save is not
+ * flushed to disk; with `FULL` it is, as the product's are.
  */
 import { execFile, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';

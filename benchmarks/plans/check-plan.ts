@@ -21,8 +21,8 @@ export type Outcome = {
 type Explained = { Plan: PlanNode; 'Execution Time': number };
 
 /**
- * Returns the generic plan for a superuser, which has the statement's own conditions without those of the policies. Null
- * if PostgreSQL refuses the statement.
+ * Returns the generic plan for a superuser, which has the statement's own conditions without those of the policies.
+ * Null if PostgreSQL refuses the statement.
  */
 export async function explainText(client: pg.Client, text: string): Promise<PlanNode | null> {
   try {

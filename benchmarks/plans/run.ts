@@ -1,9 +1,10 @@
 /**
- * Checks the plans of all statements of the product on five million days: once on plain tables and once on tables that are
- * divided into 16 partitions by user. No statement scans a table of users, touches a second partition or spills to disk.
+ * Checks the plans of all statements of the product on five million days: once on plain tables and once on tables that
+ * are divided into 16 partitions by user. No statement scans a table of users, touches a second partition or spills to
+ * disk.
  *
- * `--statements=FOLDER` reads the statements of an earlier test run (`TEST_STATEMENTS_DIR`) instead of running the tests,
- * `--users=N` fills 365 days of N users instead of 14,000.
+ * `--statements=FOLDER` reads the statements of an earlier test run (`TEST_STATEMENTS_DIR`) instead of running the
+ * tests, `--users=N` fills 365 days of N users instead of 14,000.
  */
 import { parseArgs } from 'node:util';
 import pg from 'pg';

@@ -1,6 +1,6 @@
 /**
- * Replaces the values of a recorded statement, which name rows of a test, by rows of the large database. The generic plan
- * tells which parameter is compared with which column.
+ * Replaces the values of a recorded statement, which name rows of a test, by rows of the large database. The generic
+ * plan tells which parameter is compared with which column.
  */
 import { addDays, dayOf } from '#domain/day/day.ts';
 import { nodesOf, tableOf, type PlanNode } from '../../tests/support/statements/check-statements.ts';

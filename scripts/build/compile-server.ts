@@ -1,7 +1,7 @@
 /**
  * Fills NODE_COMPILE_CACHE: imports all modules of src/domain and src/server and those given as arguments, then exits.
- * With a warm cache the server starts sooner and never loads the TypeScript stripper (25 MB). A step of `npm run check`,
- * so that a wrong path, or a cycle that reads what is not set yet, fails before it is merged.
+ * With a warm cache the server starts sooner and never loads the TypeScript stripper (25 MB). A step of `npm run
+ * check`, so that a wrong path, or a cycle that reads what is not set yet, fails before it is merged.
  */
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

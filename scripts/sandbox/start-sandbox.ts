@@ -10,7 +10,8 @@ export async function startSandbox(options: { publicUrl: string; dataDir: string
 /**
  * Drops the settings that the operator has set, a real mail server for example. A mix of real and simulated values
  * would work with neither, so some are dropped as a group: those of PayPal, text messages, the captcha, Google and
- * GitHub once the client id, account id or site key is set, those of inbound mail once its domain is, those of the model once any of `MODEL_SETTINGS` is set.
+ * GitHub once the client id, account id or site key is set, those of inbound mail once its domain is, those of the
+ * model once any of `MODEL_SETTINGS` is set.
  */
 const withoutOverridden = (settings: SandboxSettings): SandboxSettings =>
   Object.fromEntries(

@@ -27,7 +27,8 @@ const NODE_HEADERS = /^node-[^/]+$/;
 const PRUNED = 'pruned';
 
 /**
- * @param extras which workspaces below this folder are needed beside the product: `tools` for tests and checks, and `node`,
+ * @param extras which workspaces below this folder are needed beside the product: `tools` for tests and checks, and
+ *   `node`,
  *   the bundled Node
  */
 export async function installIfNeeded(root, extras) {
@@ -54,7 +55,8 @@ export async function installIfNeeded(root, extras) {
 
 /**
  * True if npm's record of the installed packages has every version of the lock file, except optional packages for other
- * platforms and a Node that is not wanted. Without this check, every manual `npm install` would be followed by a second one.
+ * platforms and a Node that is not wanted. Without this check, every manual `npm install` would be followed by a second
+ * one.
  */
 function isInstalled(root, lock, wanted) {
   const record = join(root, 'node_modules', '.package-lock.json');

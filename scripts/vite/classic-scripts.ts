@@ -10,8 +10,8 @@ const PLACEHOLDER = '<!--boot-script-->';
  * Builds the script that runs before the first paint (theme, font, "already signed in").
  *
  * It must block rendering, so it cannot be a module, and the content security policy forbids inline scripts. It is
- * emitted as a small classic script with a content hash in its name, which allows immutable caching. The modules that it
- * imports lazily are chunks of the app.
+ * emitted as a small classic script with a content hash in its name, which allows immutable caching. The modules that
+ * it imports lazily are chunks of the app.
  */
 export function bootScript(entry: string): Plugin {
   let root = '';

@@ -1,7 +1,7 @@
 /**
  * Divides the client's code into chunks, and lists by route the files that its page needs (`.vite/routes.json`, for the
- * server). Both follow from the code: the router and the boot script name the lazy imports of a route in a property with
- * the name of the route or of its access, and an `import()` outside of a function loads with its module.
+ * server). Both follow from the code: the router and the boot script name the lazy imports of a route in a property
+ * with the name of the route or of its access, and an `import()` outside of a function loads with its module.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * How real models and their servers dress a reply. Each manner takes the reply that the prompt asks for and returns what
- * arrives instead; a person reads both alike.
+ * How real models and their servers dress a reply. Each manner takes the reply that the prompt asks for and returns
+ * what arrives instead; a person reads both alike.
  */
 
 const THOUGHT = 'Two items. Perhaps\nHustleScore: 3/10\nor {"score": 4, "feedback": "Not that much was done."}? No.';

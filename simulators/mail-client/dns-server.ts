@@ -1,4 +1,7 @@
-/** A DNS server on loopback that answers TXT, MX and addresses from a function (RFC 1035), so that a mail can be authenticated. */
+/**
+ * A DNS server on loopback that answers TXT, MX and addresses from a function (RFC 1035), so that a mail can be
+ * authenticated.
+ */
 import { createSocket } from 'node:dgram';
 
 /** The texts of `TXT`, the names of `MX`. Null: the name does not exist. Silence: the client waits for an answer. */

@@ -1,6 +1,6 @@
 /**
- * A provider of mailboxes: signs mails with DKIM for every domain, answers DNS for those domains, and delivers by SMTP or as
- * Postmark's webhook does. So a reply can be sent in the sandbox.
+ * A provider of mailboxes: signs mails with DKIM for every domain, answers DNS for those domains, and delivers by SMTP
+ * or as Postmark's webhook does. So a reply can be sent in the sandbox.
  */
 import { generateKeyPairSync } from 'node:crypto';
 import { createTransport } from 'nodemailer';
@@ -75,7 +75,10 @@ export function openSmtpClient(port: number, localAddress = '127.0.0.1') {
   };
 }
 
-/** https://postmarkapp.com/developer/webhooks/inbound-webhook, the fields that a receiver of raw mails reads and some more */
+/**
+ * https://postmarkapp.com/developer/webhooks/inbound-webhook, the fields that a receiver of raw mails reads and some
+ * more
+ */
 export async function deliverAsPostmark(url: string, password: string, raw: string, { from, to }: Envelope) {
   return fetch(url, {
     method: 'POST',

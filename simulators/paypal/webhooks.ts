@@ -277,8 +277,9 @@ const toSignedMessage = ({ id, time, webhookId, body }: Transmission): Buffer =>
   Buffer.from(`${id}|${time}|${webhookId}|${crc32(body)}`);
 
 /**
- * Signs webhooks as PayPal does (docs/specification/providers.md 3): RSA over the transmission and a CRC-32 of the body. Only
- * the simulator's own `verify-webhook-signature` checks signatures. The first signature generates the key, which is slow.
+ * Signs webhooks as PayPal does (docs/specification/providers.md 3): RSA over the transmission and a CRC-32 of the
+ * body. Only the simulator's own `verify-webhook-signature` checks signatures. The first signature generates the key,
+ * which is slow.
  */
 function createSigner(): Signer {
   let generating: Promise<KeyPair> | null = null;

@@ -1,7 +1,7 @@
 /**
- * Simulates a push service (RFC 8030) together with the browsers that subscribe at it. It refuses what real services refuse:
- * a message without a valid VAPID signature for this origin (RFC 8292), with another key than the subscription's, or too
- * large. It decrypts like a browser (RFC 8291), with keys of its own.
+ * Simulates a push service (RFC 8030) together with the browsers that subscribe at it. It refuses what real services
+ * refuse: a message without a valid VAPID signature for this origin (RFC 8292), with another key than the
+ * subscription's, or too large. It decrypts like a browser (RFC 8291), with keys of its own.
  */
 import { createECDH, randomBytes, type ECDH } from 'node:crypto';
 import { Hono, type Context } from 'hono';

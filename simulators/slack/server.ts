@@ -1,6 +1,6 @@
 /**
- * Simulates Slack's slash commands: signs and sends them as Slack does, and shows the answers as the user who has typed them
- * would see them. The page `/sandbox/slack` has the message field of two people.
+ * Simulates Slack's slash commands: signs and sends them as Slack does, and shows the answers as the user who has typed
+ * them would see them. The page `/sandbox/slack` has the message field of two people.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { Hono } from 'hono';

@@ -1,6 +1,6 @@
 /**
- * Simulates Twilio's API: creating a message, reading the account, their errors, and faults on demand. Uses no network; `server.ts`
- * adds HTTP.
+ * Simulates Twilio's API: creating a message, reading the account, their errors, and faults on demand. Uses no network;
+ * `server.ts` adds HTTP.
  */
 import { randomBytes } from 'node:crypto';
 import type { ApiRequest } from '../host.ts';

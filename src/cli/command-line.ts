@@ -149,8 +149,8 @@ async function add(machine: Machine, { options, words }: Call): Promise<number> 
 }
 
 /**
- * Says what was refused and what waits. A text that waits is safe, so that is a success: a script that repeated the call
- * would add the text twice.
+ * Says what was refused and what waits. A text that waits is safe, so that is a success: a script that repeated the
+ * call would add the text twice.
  */
 function reportOutcomes(
   machine: Machine,

@@ -52,8 +52,8 @@ function folderOf({ env, platform, home }: Place, variable: string, fallback: st
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
- * The origin of an address that a user has typed; `journal.example` is enough. Threat: a token is sent in the clear, so only
- * the own machine may be reached without TLS.
+ * The origin of an address that a user has typed; `journal.example` is enough. Threat: a token is sent in the clear, so
+ * only the own machine may be reached without TLS.
  */
 export function parseServer(text: string): string {
   const refused = (why: string) => new CommandError(EXIT.config, `${text} is no server address: ${why}`);
@@ -106,8 +106,8 @@ const withAccount = ({ server, token }: Pick<Stored, 'server' | 'token'>, isFrom
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 
 /**
- * Null without a file. Threat: others on the machine read the file, or have planted it or a link in its place. Its owner and
- * its mode are those of the open file, so that it cannot be exchanged in between.
+ * Null without a file. Threat: others on the machine read the file, or have planted it or a link in its place. Its
+ * owner and its mode are those of the open file, so that it cannot be exchanged in between.
  */
 export function readStored(machine: Place): Stored | null {
   const path = join(configFolder(machine), FILE);

@@ -30,8 +30,8 @@ export async function login(machine: Machine, server: string, { opensBrowser, sc
 }
 
 /**
- * Threat: a malicious server names an address of another kind, such as a file or a program's own scheme, which the machine
- * would open. The page is on the server itself.
+ * Threat: a malicious server names an address of another kind, such as a file or a program's own scheme, which the
+ * machine would open. The page is on the server itself.
  */
 function readAuthorization(machine: Machine, server: string, { body }: Answer) {
   const page = textOf(body['verification_uri_complete']) || textOf(body['verification_uri']);

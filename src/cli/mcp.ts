@@ -2,9 +2,9 @@
  * `hustle mcp`: the journal for an agent, by the Model Context Protocol over stdio. Read-only unless the user has said
  * `--write`.
  *
- * Threat: a log holds text that a stranger has written, such as a pasted mail, and the agent takes it for an instruction.
- * Each result says that it is data, and no tool deletes, changes or shares anything. Nothing but the protocol is written to
- * stdout.
+ * Threat: a log holds text that a stranger has written, such as a pasted mail, and the agent takes it for an
+ * instruction. Each result says that it is data, and no tool deletes, changes or shares anything. Nothing but the
+ * protocol is written to stdout.
  */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -50,8 +50,8 @@ export class CommandError extends Error {
 }
 
 /**
- * Threat: a log, an error of a malicious server or a file name holds escape sequences, which retitle a terminal, fill its
- * clipboard or hide text. No control or invisible character reaches the terminal, other than line feed and tab.
+ * Threat: a log, an error of a malicious server or a file name holds escape sequences, which retitle a terminal, fill
+ * its clipboard or hide text. No control or invisible character reaches the terminal, other than line feed and tab.
  */
 export const printable = (text: string): string => stripInvisible(text.replaceAll('\r\n', '\n'));
 

@@ -1,6 +1,6 @@
 /**
- * The queue under random crashes, clocks, networks and refusals, with two processes at once: what was queued arrives once, in
- * order, or is kept as refused.
+ * The queue under random crashes, clocks, networks and refusals, with two processes at once: what was queued arrives
+ * once, in order, or is kept as refused.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

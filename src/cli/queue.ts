@@ -1,8 +1,8 @@
 /**
- * The texts that wait to be sent: a folder with a file for each, in the order of their names. A text is in the folder before
- * it is sent and until the server has it, so a killed process loses none. Its key makes the server append it once, so a
- * process that was killed after sending, and two processes that send at once, double none. Each sends in order, and the
- * later of two waits for the answer to the earlier, so no lock is needed.
+ * The texts that wait to be sent: a folder with a file for each, in the order of their names. A text is in the folder
+ * before it is sent and until the server has it, so a killed process loses none. Its key makes the server append it
+ * once, so a process that was killed after sending, and two processes that send at once, double none. Each sends in
+ * order, and the later of two waits for the answer to the earlier, so no lock is needed.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, unlinkSync } from 'node:fs';
@@ -87,8 +87,8 @@ export type Outcome =
   | { is: 'later'; why: string; exitCode: number };
 
 /**
- * The server keeps a key for 30 days. An item that is older may have been appended, with its answer lost: it is not sent again
- * by itself, or the day could get it twice.
+ * The server keeps a key for 30 days. An item that is older may have been appended, with its answer lost: it is not
+ * sent again by itself, or the day could get it twice.
  */
 const MAX_AGE_MS = 29 * 24 * 3_600_000;
 const TOO_OLD = 'It has waited for more than 29 days and may have arrived. Look at the day first.';
@@ -102,7 +102,8 @@ export type Queue = {
   waiting(): Waiting[];
   refused(): Waiting[];
   /**
-   * Sends the items of a server and an account in order, until one has to wait. Returns what became of each, by its key.
+   * Sends the items of a server and an account in order, until one has to wait. Returns what became of each, by its
+   * key.
    */
   send(
     to: { server: string; account: string },

@@ -24,8 +24,9 @@ const STARTS_UNSPACED = new RegExp(String.raw`^${UNSPACED}`, 'u');
 const tokenize = (folded: string): string[] => folded.match(isAscii(folded) ? ASCII_TOKEN : TOKEN) ?? [];
 
 /**
- * The distinct tokens and tags of a text, surrounded by spaces, so that ` word` matches a prefix, ` word ` a whole word, and
- * ` #tag ` a tag: no token has a `#`. Never contains NUL or lone surrogates, which PostgreSQL rejects: neither is a letter.
+ * The distinct tokens and tags of a text, surrounded by spaces, so that ` word` matches a prefix, ` word ` a whole
+ * word, and ` #tag ` a tag: no token has a `#`. Never contains NUL or lone surrogates, which PostgreSQL rejects:
+ * neither is a letter.
  */
 export function toSearchForm(text: string): string {
   const parts = new Set(tokenize(foldText(text)));

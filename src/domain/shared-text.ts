@@ -1,7 +1,7 @@
 /**
- * Text that another app shares with the journal (the manifest's `share_target`). It arrives in the query of `SHARE_PATH`,
- * and the service worker moves it into the fragment of the journal's address, so that it does not reach a server. Without
- * the service worker, our server does the same.
+ * Text that another app shares with the journal (the manifest's `share_target`). It arrives in the query of
+ * `SHARE_PATH`, and the service worker moves it into the fragment of the journal's address, so that it does not reach a
+ * server. Without the service worker, our server does the same.
  */
 import { ROUTES } from './routes.ts';
 

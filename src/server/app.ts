@@ -77,8 +77,8 @@ const SMALL_BODY_BYTES = 64 * 1024;
 /** A form without fields. */
 const MAIL_PAGE_BODY_BYTES = 1024;
 /**
- * JSON may escape one byte as six (`\u003c`). A log that is somewhat too long passes this limit, and the data API rejects
- * it with a clearer error.
+ * JSON may escape one byte as six (`\u003c`). A log that is somewhat too long passes this limit, and the data API
+ * rejects it with a clearer error.
  */
 const DATA_BODY_BYTES = ENTRY_MAX_BYTES * 6 + SMALL_BODY_BYTES;
 

@@ -126,8 +126,8 @@ const traceJob = <Job extends TracedJob>(job: Job, tracer: Tracer): Job => ({
 });
 
 /**
- * Traces requests of Node's `fetch`. Only servers on a private network get `traceparent`: a third party could tell by it
- * which of its requests belong to one request of a user.
+ * Traces requests of Node's `fetch`. Only servers on a private network get `traceparent`: a third party could tell by
+ * it which of its requests belong to one request of a user.
  */
 function traceFetch(tracer: Tracer, providerOf: (request: FetchMessage['request']) => string): () => void {
   const spans = new WeakMap<object, Span>();
@@ -199,8 +199,8 @@ function createTracer({ url, headers, serviceName, ratio }: TracingSettings, log
     timeoutMillis: EXPORT_TIMEOUT_MS,
   });
   const exporter = reportExports(collector, log);
-  // Threat: a client marks all of its requests as sampled. The flag of a remote parent is ignored: the ratio and the trace
-  // id decide. A client can still choose ids that the ratio admits.
+  // Threat: a client marks all of its requests as sampled. The flag of a remote parent is ignored: the ratio and the
+  // trace id decide. A client can still choose ids that the ratio admits.
   const root = new TraceIdRatioBasedSampler(ratio);
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': serviceName, 'service.version': PACKAGE_VERSION }),

@@ -19,8 +19,8 @@ if (WEBKIT_DRIVER_PATH && WEBKIT_BROWSER_PATH && XVFB_PATH) {
 }
 
 /**
- * The XPath of a visible button by its name. A button that can be busy holds a second label, so one `span` may be the name.
- * The hidden submit button of a form may have the same name.
+ * The XPath of a visible button by its name. A button that can be busy holds a second label, so one `span` may be the
+ * name. The hidden submit button of a form may have the same name.
  */
 const button = (name: string): string =>
   `//button[not(@hidden)][@aria-label='${name}' or normalize-space()='${name}' or .//span[normalize-space()='${name}']]`;
@@ -204,8 +204,8 @@ async function signUp(page: BrowserPage): Promise<void> {
 }
 
 /**
- * Waits until React shows the journal. Before, an early page without React shows the day, and React replaces its buttons
- * while the driver clicks them.
+ * Waits until React shows the journal. Before, an early page without React shows the day, and React replaces its
+ * buttons while the driver clicks them.
  */
 async function untilEditable(page: BrowserPage): Promise<void> {
   await until(page, () => {

@@ -41,8 +41,8 @@ export type Fault = {
 };
 export type Strike = {
   /**
-   * The beginning of the measurement, in milliseconds since 1970: when the fault struck. For a fault that lasts until an
-   * operator acts, when the operator acted.
+   * The beginning of the measurement, in milliseconds since 1970: when the fault struck. For a fault that lasts until
+   * an operator acts, when the operator acted.
    */
   at: number;
   /** No save may be acknowledged from this time until `at`. */

@@ -59,7 +59,8 @@ export async function measureFault(fault: Fault, cluster: Cluster, load: Load): 
     : null;
   await delay(OBSERVED_MS);
   const gap = longestOutage(writers.answers, struckAt);
-  // A former primary with a full disk still commits some saves, so only answers after its last commit count as recovery.
+  // A former primary with a full disk still commits some saves, so only answers after its last commit count as
+  // recovery.
   const since = recovered && Math.max(lastWriteOf(prober, before, struckAt), recovered.answeredAt - EARLY_MS);
   const savedAt = since && firstAnswerSince(writers.answers, since + FORMER_ANSWERS_MS);
   const resumedAt = savedAt ?? gap?.to ?? null;

@@ -5,8 +5,8 @@ export type Answer = { sentAt: number; answeredAt: number };
 export type Outage = { from: number; to: number };
 
 /**
- * The longest time without an answer, from `since` on. Ignores answers to earlier requests, because they may have been on
- * their way when the fault struck. Null if no later request was answered.
+ * The longest time without an answer, from `since` on. Ignores answers to earlier requests, because they may have been
+ * on their way when the fault struck. Null if no later request was answered.
  */
 export function longestOutage(answers: readonly Answer[], since: number): Outage | null {
   const times = answers

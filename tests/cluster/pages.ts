@@ -1,6 +1,7 @@
 /**
- * Simulated pages: the product's own saving engine, drafts, merge and transport (tests/world) on the real clock, against the
- * cluster over HTTP. Every other user has two devices, which hear of each other's saves as from the stream of changes.
+ * Simulated pages: the product's own saving engine, drafts, merge and transport (tests/world) on the real clock,
+ * against the cluster over HTTP. Every other user has two devices, which hear of each other's saves as from the stream
+ * of changes.
  */
 import { randomUUID } from 'node:crypto';
 import type { DayChange } from '#domain/live-event.ts';

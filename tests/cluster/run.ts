@@ -1,4 +1,7 @@
-/** `npm run test:cluster`: the product on a highly available cluster, under load and faults (docs/operations/scaling.md). */
+/**
+ * `npm run test:cluster`: the product on a highly available cluster, under load and faults
+ * (docs/operations/scaling.md).
+ */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, delimiter, resolve } from 'node:path';
 import { buildClient } from '../../scripts/build/build-client.ts';

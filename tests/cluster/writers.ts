@@ -1,6 +1,6 @@
 /**
- * Light writers: each adds items to today's log of its own account, one save at a time. A save without an answer is compared
- * with the stored row, and sent again only if the row lacks it. They repeat a failed save much sooner than a
+ * Light writers: each adds items to today's log of its own account, one save at a time. A save without an answer is
+ * compared with the stored row, and sent again only if the row lacks it. They repeat a failed save much sooner than a
  * browser, so they show to a tenth of a second when saves are accepted again.
  */
 import { setTimeout as delay } from 'node:timers/promises';

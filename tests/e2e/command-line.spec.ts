@@ -1,4 +1,7 @@
-/** The program `hustle` as a user downloads it, and the journal that is open beside it (docs/specification/capture.md 6). */
+/**
+ * The program `hustle` as a user downloads it, and the journal that is open beside it (docs/specification/capture.md
+ * 6).
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

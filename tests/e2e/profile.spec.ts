@@ -238,7 +238,8 @@ test('a session that has ended, on the server or in the browser, asks for the pa
 }) => {
   const { password } = await signUp(page, { path: '/profile' });
   const headers = headersOf(await sessionOf(page));
-  // The session ends with the click: the page may notice an earlier end by itself, and its overlay would catch the click.
+  // The session ends with the click: the page may notice an earlier end by itself, and its overlay would catch the
+  // click.
   const updates = {
     'Grace Jones': async () => {
       let hasEnded = false;

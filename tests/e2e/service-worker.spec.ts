@@ -168,8 +168,8 @@ test('a new version is offered in words, the old one stays whole until then, and
 }) => {
   await signUp(page);
   await expectControlled(page);
-  // A second tab of the first version: the first version's files stay stored while it is open. It gets no idle time: its
-  // requests in idle time would restart the first worker, which Chromium keeps for five minutes under Playwright.
+  // A second tab of the first version: the first version's files stay stored while it is open. It gets no idle time:
+  // its requests in idle time would restart the first worker, which Chromium keeps for five minutes under Playwright.
   const other = await context.newPage();
   await other.addInitScript(reportNoIdleTime);
   await other.goto('/journal');

@@ -1,4 +1,7 @@
-/** The simulated Slack of the sandbox: a person links an account and adds to its journal (docs/specification/capture.md 5). */
+/**
+ * The simulated Slack of the sandbox: a person links an account and adds to its journal (docs/specification/capture.md
+ * 5).
+ */
 import type { Page } from '@playwright/test';
 import { items } from './support/journal.ts';
 import { expect, inBothThemes, test } from './support/test.ts';

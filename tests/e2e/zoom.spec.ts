@@ -1,4 +1,7 @@
-/** Large text and small windows: nothing sticks out of a phone at 200 % text, or of a window at 400 % zoom (WCAG 1.4.4, 1.4.10). */
+/**
+ * Large text and small windows: nothing sticks out of a phone at 200 % text, or of a window at 400 % zoom (WCAG 1.4.4,
+ * 1.4.10).
+ */
 import type { Page } from '@playwright/test';
 import { addDays } from '#domain/day/day.ts';
 import { editor, log, today } from './support/journal.ts';

@@ -1,6 +1,6 @@
 /**
- * The child processes that the tests of faults kill: the real server, while its simulators keep running, the script of `npm
- * start` with all processes that it starts, and a program that writes into the embedded database.
+ * The child processes that the tests of faults kill: the real server, while its simulators keep running, the script of
+ * `npm start` with all processes that it starts, and a program that writes into the embedded database.
  */
 import { spawn, type ChildProcess, type ChildProcessByStdio, execFileSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
 /**
- * Writers that save over HTTP like the browser's saver: a save without an answer is compared with the row, and sent again
- * only if the row lacks it.
+ * Writers that save over HTTP like the browser's saver: a save without an answer is compared with the row, and sent
+ * again only if the row lacks it.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';

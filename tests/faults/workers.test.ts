@@ -1,6 +1,6 @@
 /**
- * Several workers behind one port share rate limits and live changes, go on when one of them is killed, and are replaced
- * without a failed request.
+ * Several workers behind one port share rate limits and live changes, go on when one of them is killed, and are
+ * replaced without a failed request.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

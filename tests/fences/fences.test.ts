@@ -1,6 +1,6 @@
 /**
- * Tests the import rules of .oxlintrc.json with examples in a scratch project, and the order of the folders of lib. The rules fail open: a pattern that
- * matches no import reports no violation, so a broken rule would go unnoticed.
+ * Tests the import rules of .oxlintrc.json with examples in a scratch project, and the order of the folders of lib. The
+ * rules fail open: a pattern that matches no import reports no violation, so a broken rule would go unnoticed.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import {

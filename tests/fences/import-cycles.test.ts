@@ -1,6 +1,6 @@
 /**
- * Tests for imports that the lint rules do not see: cycles with a dynamic import, circles of folders, and files that Node
- * cannot load.
+ * Tests for imports that the lint rules do not see: cycles with a dynamic import, circles of folders, and files that
+ * Node cannot load.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -37,7 +37,10 @@ test('no file imports itself through a dynamic import', () => {
   expect(cycles).toEqual([]);
 });
 
-/** The folders that each folder below `parent` imports, also for types alone. A file of `parent` itself stands for itself. */
+/**
+ * The folders that each folder below `parent` imports, also for types alone. A file of `parent` itself stands for
+ * itself.
+ */
 function folderImports(parent: string): Map<string, Set<string>> {
   const folderOf = (path: string): string => path.slice(parent.length + 1).split('/')[0]!;
   const imports = new Map<string, Set<string>>();

@@ -1,6 +1,7 @@
 /**
- * Finds statements that must not run on a large database while servers serve it (docs/operations/upgrades.md). The rules know
- * the forms that this repository uses; a statement that they reject wrongly stands below a line `-- safe: REASON`.
+ * Finds statements that must not run on a large database while servers serve it (docs/operations/upgrades.md). The
+ * rules know the forms that this repository uses; a statement that they reject wrongly stands below a line `-- safe:
+ * REASON`.
  */
 import type { Phase } from '#server/database/migrations/migration-files.ts';
 

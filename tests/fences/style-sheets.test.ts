@@ -1,6 +1,6 @@
 /**
- * Compares the classes of CSS modules with those that components name. The compiler knows no classes, so a misspelt one, or
- * one whose rule was removed, would leave an element without its style.
+ * Compares the classes of CSS modules with those that components name. The compiler knows no classes, so a misspelt
+ * one, or one whose rule was removed, would leave an element without its style.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -21,7 +21,10 @@ function definedClasses(css: string): Set<string> {
 
 type Use = { file: string; sheet: string; names: Set<string>; isDynamic: boolean };
 
-/** The names that a source uses of each style sheet it imports. `isDynamic`: it also computes names, such as `styles[tone]`. */
+/**
+ * The names that a source uses of each style sheet it imports. `isDynamic`: it also computes names, such as
+ * `styles[tone]`.
+ */
 function readUses(file: string, source: string): Use[] {
   const code = source.replaceAll(/^import .*$/gm, '').replaceAll(/\bimport\([^)]*\)/g, '');
   return [...source.matchAll(/^import (\w+) from '([^']+\.module\.css)';/gm)].map(([, variable, path]) => ({

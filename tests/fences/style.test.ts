@@ -1,6 +1,6 @@
 /**
- * Tests the part of docs/style.md that a machine can check: the length of commit subjects and of the cells of tables, and that
- * comments cite what stays current.
+ * Tests the part of docs/style.md that a machine can check: the length of commit subjects and of the cells of tables,
+ * and that comments cite what stays current.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -176,7 +176,8 @@ export class PaymentWorld {
         return undefined;
       }
       case 'delete account': {
-        // Only one choice in three deletes the account, so that enough buyers remain. The others request the deletion or undo it.
+        // Only one choice in three deletes the account, so that enough buyers remain. The others request the deletion
+        // or undo it.
         const user = pick(users)!;
         return choice % 3 === 0
           ? this.worldStore.deleteAccount(user)

@@ -1,6 +1,6 @@
 /**
- * Column grants of all public tables and views. A column of the database that is not listed here must not be writable, so a
- * grant on a new column fails the test until it is added here.
+ * Column grants of all public tables and views. A column of the database that is not listed here must not be writable,
+ * so a grant on a new column fails the test until it is added here.
  */
 import { beforeEach, describe, expect, test } from 'vitest';
 
@@ -19,7 +19,8 @@ beforeEach(async () => {
 
 /**
  * `writable`: columns that a signed-in user may insert and update. `insertable`: columns that a user may only insert.
- * `computed`: columns of a view that PostgreSQL refuses before it checks grants. `ignored`: columns that a user may send without effect, because a trigger restores the server's values.
+ * `computed`: columns of a view that PostgreSQL refuses before it checks grants. `ignored`: columns that a user may
+ * send without effect, because a trigger restores the server's values.
  */
 const TABLES = {
   profiles: { writable: ['id', 'country', 'ai_consent'], ownRow: `id = '${PEOPLE.premium.id}'` },

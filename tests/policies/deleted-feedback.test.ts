@@ -1,6 +1,6 @@
 /**
- * The coach's answers on a deleted log (docs/specification/days-and-saving.md 12): hidden while the log is gone, back with its
- * text, and purged with the version that holds it.
+ * The coach's answers on a deleted log (docs/specification/days-and-saving.md 12): hidden while the log is gone, back
+ * with its text, and purged with the version that holds it.
  */
 import { beforeEach, describe, expect, test } from 'vitest';
 

@@ -195,7 +195,8 @@ describe('a row id that a user chooses', () => {
     expect((await db.admin.query('select date from entries')).rowCount).toBe(1);
   });
 
-  // Threat: with the id of another user's row, a refusal would reveal the row, and an id taken in advance would block it.
+  // Threat: with the id of another user's row, a refusal would reveal the row, and an id taken in advance would block
+  // it.
   test('is independent of the ids of other users', async () => {
     expect(await insertAs('premium', ID, 'latestToday')).toBe(1);
     expect(await insertAs('free', ID, 'latestToday')).toBe(1);

@@ -65,7 +65,10 @@ export class MemoryStorage implements Storage {
 /** The merge as if its chunk had loaded at once. */
 export const loadedMerge: MergeLoader = { loaded: () => mergeModule, load: async () => mergeModule };
 
-/** The days of a tab that is online and shown, with the merge loaded. Its timers never elapse, so only explicit calls send. */
+/**
+ * The days of a tab that is online and shown, with the merge loaded. Its timers never elapse, so only explicit calls
+ * send.
+ */
 export const createTestSavers = (options: Partial<DaySaversOptions> & Pick<DaySaversOptions, 'transport'>): DaySavers =>
   createDaySavers({
     timers: { now: () => 0, after: () => () => undefined },

@@ -1,10 +1,10 @@
 /**
- * Divides the tables of users of a migrated database into hash partitions by user, as an operator of hundreds of millions
- * of rows could (docs/operations/scaling.md). Only for empty tables.
+ * Divides the tables of users of a migrated database into hash partitions by user, as an operator of hundreds of
+ * millions of rows could (docs/operations/scaling.md). Only for empty tables.
  *
  * A table cannot become partitioned in place, so it is created again with everything that depends on it: constraints,
- * indexes, triggers, policies, grants, views and functions. Partitions get row-level security without policies, so no role
- * can read them except through their table.
+ * indexes, triggers, policies, grants, views and functions. Partitions get row-level security without policies, so no
+ * role can read them except through their table.
  */
 import pg from 'pg';
 import { readUserTables } from './statements/check-statements.ts';
@@ -121,7 +121,7 @@ async function readDefinitions(client: pg.Client, names: readonly string[]): Pro
 export const PARTITIONS = Number(process.env['TEST_PARTITIONS'] ?? 0);
 
 /**
- * Skips tests of the plain layout: the names of indexes, the schema file, and a concurrent index build, which PostgreSQL
- * does not support on a partitioned table. `npm run bench -- plans` checks the plans on partitions.
+ * Skips tests of the plain layout: the names of indexes, the schema file, and a concurrent index build, which
+ * PostgreSQL does not support on a partitioned table. `npm run bench -- plans` checks the plans on partitions.
  */
 export const isPartitioned = PARTITIONS > 0;

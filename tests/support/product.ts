@@ -1,6 +1,6 @@
 /**
- * The whole product in a process of its own, as `npm start` runs it: built pages, sandbox and an empty embedded database, but
- * no rate limits. This file is the program of that process, too.
+ * The whole product in a process of its own, as `npm start` runs it: built pages, sandbox and an empty embedded
+ * database, but no rate limits. This file is the program of that process, too.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,7 +1,8 @@
 /**
  * The order of Vitest's files. Tests of faults wait for processes most of the time: one after another they would leave
- * both cores idle, so they run between the files of their project. The schedules take longest and begin first. So do the
- * tests of scripts among those that need nothing but Node, the last project: they start servers, and one core would wait.
+ * both cores idle, so they run between the files of their project. The schedules take longest and begin first. So do
+ * the tests of scripts among those that need nothing but Node, the last project: they start servers, and one core would
+ * wait.
  */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 

@@ -1,4 +1,7 @@
-/** The command line on a device, with its queue: it sends what waits with each call, and again after an answer that is lost. */
+/**
+ * The command line on a device, with its queue: it sends what waits with each call, and again after an answer that is
+ * lost.
+ */
 import { dayOf } from '#domain/day/day.ts';
 import { createQueue, type Item, type Outcome } from '../../src/cli/queue.ts';
 import { createMemoryFolder } from '../support/memory-folder.ts';

@@ -22,8 +22,8 @@ const RECHECK_MS = 1_200;
 const UNCERTAIN = new Set<Step['do']>(['loseAnswer', 'killServer', 'offline', 'closeTab', 'crashTab']);
 
 /**
- * Returns the history. Throws an error with it if a word is lost or doubled, if a tab shows another text than the server
- * has, or if a tab asked the user about a conflict that the merge can resolve.
+ * Returns the history. Throws an error with it if a word is lost or doubled, if a tab shows another text than the
+ * server has, or if a tab asked the user about a conflict that the merge can resolve.
  */
 export async function runSchedule(server: WorldServer, schedule: Schedule): Promise<string[]> {
   const world = await createWorld(server, schedule);

@@ -1,7 +1,7 @@
 /**
  * Runs before the first paint on every page: removes the tokens of an auth link from the URL, applies theme and font,
- * and redirects a signed-in user from the landing page to the journal. While the app's code loads, it prefetches what the
- * page of a signed-in user reads first. On the journal's page it stores text that another app shared.
+ * and redirects a signed-in user from the landing page to the journal. While the app's code loads, it prefetches what
+ * the page of a signed-in user reads first. On the journal's page it stores text that another app shared.
  */
 import type { ClientConfig } from '#domain/client-config.ts';
 import { initialDay } from '#domain/day/current-day.ts';
@@ -69,8 +69,8 @@ function hasWorker(): boolean {
 
 /**
  * Threat: tokens that stay in the URL end up in bookmarks, shared links and the history. The landing and legal pages
- * cannot handle an auth link, so they pass it to the app in a fragment. A fragment is not sent to a server, and the app's
- * boot script removes it from the history.
+ * cannot handle an auth link, so they pass it to the app in a fragment. A fragment is not sent to a server, and the
+ * app's boot script removes it from the history.
  */
 function consumeAuthLink({ path, params }: AuthLink): void {
   history.replaceState(null, '', page === 'app' ? path : location.pathname);

@@ -11,8 +11,8 @@ async function start(): Promise<void> {
     const { startApp } = await CODE.app();
     await startApp();
   } catch (error) {
-    // Fires an `error` event. `watchStart` (app/service-worker/watch-start.ts) then removes a service worker with broken
-    // files.
+    // Fires an `error` event. `watchStart` (app/service-worker/watch-start.ts) then removes a service worker with
+    // broken files.
     reportError(error);
   }
 }

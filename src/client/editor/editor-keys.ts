@@ -1,6 +1,6 @@
 /**
- * The keys of the editor: what its keymaps bind, and what tooltips, the menu and the description for screen readers say.
- * The keys of the journal around it are in `lib/keys.ts`.
+ * The keys of the editor: what its keymaps bind, and what tooltips, the menu and the description for screen readers
+ * say. The keys of the journal around it are in `lib/keys.ts`.
  */
 import { isApple } from '#client/lib/keys.ts';
 

@@ -61,8 +61,8 @@ const withOwnDirection = <Type extends typeof ListItem | typeof Blockquote>(type
 const PlainCodeBlock = CodeBlock.extend({ addAttributes: () => ({}), renderHTML: () => ['pre', ['code', 0]] });
 
 /**
- * Its redo keys are handled even without a step to redo. Otherwise ProseMirror would try the same key without Shift, which
- * is undo on a Mac and with Caps Lock, where the key of Shift+Z is a small letter.
+ * Its redo keys are handled even without a step to redo. Otherwise ProseMirror would try the same key without Shift,
+ * which is undo on a Mac and with Caps Lock, where the key of Shift+Z is a small letter.
  */
 const JournalUndoRedo = UndoRedo.extend({
   addOptions() {
@@ -93,8 +93,8 @@ function createMark(
 }
 
 /**
- * The order is that of the elements of a text with several marks. Styles are not read: `html-to-log.ts` converts them to
- * elements, and the content security policy blocks them.
+ * The order is that of the elements of a text with several marks. Styles are not read: `html-to-log.ts` converts them
+ * to elements, and the content security policy blocks them.
  */
 const MARKS: readonly Mark[] = [
   createMark('bold', ['strong', 'b']),
@@ -124,10 +124,11 @@ const emptyLog = Extension.create<{ placeholder: () => string }>({
           return true;
         },
         /**
-         * Restores the list after the user deletes all text, or types or pastes over all of it, which leaves paragraphs.
-         * Backspace in an empty item leads to an empty paragraph too, but there the user wants plain text, so only a
-         * change that removed text restores the list. No-op during an IME composition, which a replaced node would
-         * break, on undo and redo, whose later steps expect the paragraph, and on text that arrived from elsewhere.
+         * Restores the list after the user deletes all text, or types or pastes over all of it, which leaves
+         * paragraphs. Backspace in an empty item leads to an empty paragraph too, but there the user wants plain text,
+         * so only a change that removed text restores the list. No-op during an IME composition, which a replaced node
+         * would break, on undo and redo, whose later steps expect the paragraph, and on text that arrived from
+         * elsewhere.
          */
         appendTransaction(transactions, before, { doc, schema, tr }) {
           const isEdit = transactions.some(

@@ -1,8 +1,9 @@
 /**
- * Converts typed Markdown to formatting. One Backspace or undo right after a conversion gives the typed characters back.
+ * Converts typed Markdown to formatting. One Backspace or undo right after a conversion gives the typed characters
+ * back.
  *
- * Replaces TipTap's input rules: they convert formulas and globs, and their Backspace loses the characters where another
- * extension handles the key first and on phones, whose keyboards send no key.
+ * Replaces TipTap's input rules: they convert formulas and globs, and their Backspace loses the characters where
+ * another extension handles the key first and on phones, whose keyboards send no key.
  */
 import { Extension } from '@tiptap/core';
 import { closeHistory } from '@tiptap/pm/history';
@@ -114,8 +115,8 @@ export function findTypedMark(before: string, after: string): TypedMark | null {
 }
 
 /**
- * The conversion that is due at a position once `typed` follows; null if the text stays as it is. The conversion changes
- * the text before the position, so `typed` must be empty, or a key that inserts nothing.
+ * The conversion that is due at a position once `typed` follows; null if the text stays as it is. The conversion
+ * changes the text before the position, so `typed` must be empty, or a key that inserts nothing.
  */
 function findConversion(
   $at: ResolvedPos,

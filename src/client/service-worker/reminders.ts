@@ -1,6 +1,6 @@
 /**
- * The evening reminder in the service worker (docs/specification/habit.md 6): shows it, opens its day, stores "Did nothing",
- * and subscribes again when the browser has ended a subscription.
+ * The evening reminder in the service worker (docs/specification/habit.md 6): shows it, opens its day, stores "Did
+ * nothing", and subscribes again when the browser has ended a subscription.
  */
 import { dayLabel, type Day } from '#domain/day/day.ts';
 import { parsePushMessage, type PushMessage } from '#domain/habit/push-message.ts';

@@ -1,6 +1,6 @@
 /**
- * The service worker: opens the app's pages while the server is slow or unreachable, from hashed files and pages without
- * any user's data (docs/specification/product.md 7). Any failure inside falls back to the network.
+ * The service worker: opens the app's pages while the server is slow or unreachable, from hashed files and pages
+ * without any user's data (docs/specification/product.md 7). Any failure inside falls back to the network.
  */
 import { sharedTextAddress } from '#domain/shared-text.ts';
 import { ROUTES } from '#domain/routes.ts';
@@ -30,8 +30,8 @@ const SHELL_VERSION = 'hustle-forge-shell-version';
 /** After this time without a response, a page opens from the cache. */
 const NETWORK_TIMEOUT_MS = 1_000;
 /**
- * A request for a page keeps the worker busy for at most this long, and a new version waits until the worker is idle. The
- * limit of Chromium itself is five minutes.
+ * A request for a page keeps the worker busy for at most this long, and a new version waits until the worker is idle.
+ * The limit of Chromium itself is five minutes.
  */
 const ANSWER_LIMIT_MS = 10_000;
 const MAX_CONCURRENT_DOWNLOADS = 4;
@@ -56,8 +56,8 @@ self.addEventListener('message', (event) => {
 type RoutedEvent = ExtendableEvent & { addRoutes?: (rule: object) => Promise<void> };
 
 /**
- * Lets Chromium send what the worker does not answer straight to the server, as in `handlingOf`. Otherwise each save and
- * live update would start a worker that has stopped, and would keep a new version waiting for up to five minutes.
+ * Lets Chromium send what the worker does not answer straight to the server, as in `handlingOf`. Otherwise each save
+ * and live update would start a worker that has stopped, and would keep a new version waiting for up to five minutes.
  */
 async function bypassWorker(event: RoutedEvent): Promise<void> {
   const isHandled = { or: [{ requestMode: 'navigate' }, { urlPattern: `${ASSET_FOLDER}*` }] };
@@ -127,8 +127,8 @@ function handleFetch(event: FetchEvent): void {
         ),
       );
     case 'network':
-      // The browser has already sent a preloaded navigation, and would send it again if the worker did not answer. A mailed
-      // link or the return from a provider works only once.
+      // The browser has already sent a preloaded navigation, and would send it again if the worker did not answer. A
+      // mailed link or the return from a provider works only once.
       if (request.mode === 'navigate' && request.method === 'GET') event.respondWith(askServer(event));
   }
 }

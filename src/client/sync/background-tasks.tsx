@@ -1,6 +1,6 @@
 /**
- * Runs the background tasks of every screen of a signed-in user. Loaded when the page is idle, so that it does not delay
- * the editor.
+ * Runs the background tasks of every screen of a signed-in user. Loaded when the page is idle, so that it does not
+ * delay the editor.
  */
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
@@ -81,8 +81,8 @@ const REQUESTED_KEY = 'hustle-forge:persistence-requested';
 
 /**
  * Call while text waits on this device: Firefox asks the user, who then sees why. Asks once in this browser, and once
- * more in the installed app: Chromium decides by itself, in favour of sites that are used often and of installed apps. A
- * refusal is not shown to the user: drafts are sent as soon as they can be, with or without it.
+ * more in the installed app: Chromium decides by itself, in favour of sites that are used often and of installed apps.
+ * A refusal is not shown to the user: drafts are sent as soon as they can be, with or without it.
  */
 export async function requestPersistence(): Promise<void> {
   const asked = matchMedia('(display-mode: standalone)').matches ? 'installed' : 'browser';
@@ -98,8 +98,8 @@ export async function requestPersistence(): Promise<void> {
 }
 
 /**
- * Requests persistent storage when text first has to wait on this device because the server cannot be reached. Returns a
- * function that stops watching.
+ * Requests persistent storage when text first has to wait on this device because the server cannot be reached. Returns
+ * a function that stops watching.
  */
 export function watchWaitingText(savers: Pick<DaySavers, 'get' | 'subscribe' | 'unsavedDays'>): () => void {
   /** For each watched day the function that stops watching it. */

@@ -206,8 +206,8 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
     },
 
     /**
-     * Another tab has stored a draft under this key of localStorage, so its page lives. Returns its writer; null for any
-     * other key.
+     * Another tab has stored a draft under this key of localStorage, so its page lives. Returns its writer; null for
+     * any other key.
      */
     noteWriter(key: string): string | null {
       const { writer: draftWriter } = parseKey(key);
@@ -243,8 +243,8 @@ export function mergeDrafts(
 }
 
 /**
- * The base of two merged texts. If their bases differ, an empty one: a line of one base may have been typed again by the
- * page that had the other base, and must not count as deleted elsewhere. An unknown `base` stays unknown.
+ * The base of two merged texts. If their bases differ, an empty one: a line of one base may have been typed again by
+ * the page that had the other base, and must not count as deleted elsewhere. An unknown `base` stays unknown.
  */
 export const commonBase = (base: string | undefined, other: string | undefined): string | undefined =>
   base === other || base === undefined ? base : '';

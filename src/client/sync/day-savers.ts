@@ -130,8 +130,8 @@ export function createDaySavers(options: DaySaversOptions) {
     },
 
     /**
-     * The saver of a day that cannot be read, with the draft that a closed page left. The first attempt to save compares
-     * it with the row. Null without unsaved text.
+     * The saver of a day that cannot be read, with the draft that a closed page left. The first attempt to save
+     * compares it with the row. Null without unsaved text.
      */
     openDraft(date: Day): DaySaver | null {
       if (!savers.has(date) && drafts.abandonedDays().includes(date)) createSaver(date, null);

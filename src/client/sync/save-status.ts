@@ -66,8 +66,8 @@ export function statusText(status: SaveStatus, now: number, isLimited = false): 
 export const isAnnounced = (status: SaveStatus): boolean => !['empty', 'unsaved', 'saving'].includes(status.kind);
 
 /**
- * True if the status line is coloured, because something keeps the text of this device from the server. Being offline is
- * no alarm: the text is safe here, and is sent without the user.
+ * True if the status line is coloured, because something keeps the text of this device from the server. Being offline
+ * is no alarm: the text is safe here, and is sent without the user.
  */
 export const isAlarming = (status: SaveStatus): boolean =>
   isAnnounced(status) && !['saved', 'unconfirmed', 'offline'].includes(status.kind);

@@ -43,8 +43,8 @@ export function Dialog({
     return () => {
       detachToasts();
       element.close();
-      // The browser does not restore the focus when an open dialog is removed from the page. If something else has taken
-      // the focus by now, such as the log that Find has opened, leave it there.
+      // The browser does not restore the focus when an open dialog is removed from the page. If something else has
+      // taken the focus by now, such as the log that Find has opened, leave it there.
       const { activeElement, body } = document;
       const isFree = activeElement === body || element.contains(activeElement);
       if (isFree && previousFocus instanceof HTMLElement && previousFocus.isConnected) previousFocus.focus();

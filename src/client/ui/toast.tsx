@@ -1,6 +1,6 @@
 /**
- * Toasts: short messages at the top of the page. They disappear after some seconds, an error with a button only when it is
- * dismissed.
+ * Toasts: short messages at the top of the page. They disappear after some seconds, an error with a button only when it
+ * is dismissed.
  */
 import CircleAlert from 'lucide-react/icons/circle-exclamation-point';
 import CircleCheck from 'lucide-react/icons/circle-check';
@@ -70,8 +70,8 @@ export const useToast = (): Toasts['show'] => useToasts().show;
 export const useAttachToasts = (): Toasts['attach'] => useToasts().attach;
 
 /**
- * Removes the toasts of a user whose session is replaced. Threat: a toast that quotes text or names days of the previous
- * user stays on the screen of the next one.
+ * Removes the toasts of a user whose session is replaced. Threat: a toast that quotes text or names days of the
+ * previous user stays on the screen of the next one.
  */
 export function useClearToastsOf(userId: string | undefined): void {
   const { clear } = useToasts();

@@ -1,4 +1,7 @@
-/** The user's preferences (docs/specification/habit.md 1): the last known ones at once, those of the server a moment later. */
+/**
+ * The user's preferences (docs/specification/habit.md 1): the last known ones at once, those of the server a moment
+ * later.
+ */
 import { useQuery } from '@tanstack/react-query';
 import { DEFAULT_PREFERENCES, parsePreferences, type Preferences } from '#domain/habit/preferences.ts';
 import { useData } from '#client/lib/api/data-client.ts';

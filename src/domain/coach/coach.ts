@@ -102,9 +102,9 @@ export type ReviewResult = {
 };
 
 /**
- * `step` of `of`: the months of the period that have a log, and the review as the last step. `month`: the first day of the
- * month that is read; null for the review. `analyses`: how many of the steps the coach is asked for, because no summary of
- * the same words is kept.
+ * `step` of `of`: the months of the period that have a log, and the review as the last step. `month`: the first day of
+ * the month that is read; null for the review. `analyses`: how many of the steps the coach is asked for, because no
+ * summary of the same words is kept.
  */
 export type ReviewProgress = { step: number; of: number; month: Day | null; analyses: number };
 

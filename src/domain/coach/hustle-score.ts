@@ -2,8 +2,8 @@ import { daysBetween, MONTHS, type Day } from '../day/day.ts';
 import { shortDate } from './win-bullets.ts';
 
 /**
- * The bands of the HustleScore, the coach's score of a log from 1 to 10 (docs/specification/coach.md 5). Each has a word,
- * because colour alone is not accessible.
+ * The bands of the HustleScore, the coach's score of a log from 1 to 10 (docs/specification/coach.md 5). Each has a
+ * word, because colour alone is not accessible.
  */
 export type ScoreBand = { name: 'good' | 'fair' | 'weak' | 'poor'; word: string };
 

@@ -9,8 +9,8 @@ const BULLET_MAX_LENGTH = 160;
 export type DayText = { date: Day; text: string };
 
 /**
- * The first line below the headings of each log (`firstReportedLine`), oldest day first, as a substitute for wins. Skips
- * canned logs (`QUICK_ENTRIES`). `html`: the stored log.
+ * The first line below the headings of each log (`firstReportedLine`), oldest day first, as a substitute for wins.
+ * Skips canned logs (`QUICK_ENTRIES`). `html`: the stored log.
  */
 export function firstLines(logs: readonly { date: Day; html: string }[]): DayText[] {
   return logs

@@ -1,5 +1,6 @@
 /**
- * Days in time zones whose clocks change at midnight, skip a day or lie between hours: no day is lost, repeated or shifted.
+ * Days in time zones whose clocks change at midnight, skip a day or lie between hours: no day is lost, repeated or
+ * shifted.
  */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { addDays, day, dayOf, daysBetween } from './day.ts';
@@ -8,8 +9,8 @@ import { daysOfMonth, monthOf, weeksOfMonth } from './month.ts';
 afterEach(() => void vi.unstubAllEnvs());
 
 /**
- * Zone, and the days around its change. The local midnight of these days is missing or comes twice, except where the reason
- * says otherwise.
+ * Zone, and the days around its change. The local midnight of these days is missing or comes twice, except where the
+ * reason says otherwise.
  */
 const CHANGES = [
   ['Africa/Cairo', '2024-04-26', 'midnight is missing'],

@@ -1,6 +1,7 @@
 /**
- * The day in which a user is: the one rule for "today" (docs/specification/days-and-saving.md 1). A day may end at 03:00,
- * and until then it is still the day before. The rule reads the user's clock, so a day of 23 or 25 hours ends at 03:00 too.
+ * The day in which a user is: the one rule for "today" (docs/specification/days-and-saving.md 1). A day may end at
+ * 03:00, and until then it is still the day before. The rule reads the user's clock, so a day of 23 or 25 hours ends at
+ * 03:00 too.
  */
 import { addDays, day, dayOf, earlierOf, type Day } from './day.ts';
 
@@ -39,7 +40,10 @@ const clockIn =
     return { date, hour: Math.floor(minutes / 60) };
   };
 
-/** The civil day and the minutes after its midnight. Throws a RangeError for an unknown time zone, and before the year 1000. */
+/**
+ * The civil day and the minutes after its midnight. Throws a RangeError for an unknown time zone, and before the year
+ * 1000.
+ */
 export function localTime(instant: Date, timeZone: string): { day: Day; minutes: number } {
   const [date, time] = formatIn(timeZone).format(instant).split(' ') as [string, string];
   return { day: day(date), minutes: Number(time.slice(0, 2)) * 60 + Number(time.slice(3)) };

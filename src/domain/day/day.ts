@@ -3,8 +3,8 @@
  *
  * A day is a string on purpose. A JavaScript `Date` is an instant, and converting an instant to a day needs a time
  * zone: journals that store instants shift old entries by a day when the user travels or daylight saving time changes.
- * `current-day.ts` decides which day is today, in the user's own zone. Afterwards days are only compared, counted and formatted.
- * The arithmetic below runs in UTC, where every day has 24 hours.
+ * `current-day.ts` decides which day is today, in the user's own zone. Afterwards days are only compared, counted and
+ * formatted. The arithmetic below runs in UTC, where every day has 24 hours.
  */
 declare const dayBrand: unique symbol;
 export type Day = string & { readonly [dayBrand]: true };
@@ -78,8 +78,8 @@ export function daysBetween(from: Day, to: Day): number {
 /** ISO dates sort lexicographically. */
 export const isBefore = (a: Day, b: Day): boolean => a < b;
 /**
- * A day after today opens only if it has a log: after a journey over the date line, today is the day before the one just
- * written.
+ * A day after today opens only if it has a log: after a journey over the date line, today is the day before the one
+ * just written.
  */
 export const canOpenDay = (date: Day, today: Day, hasLog: boolean): boolean => date <= today || hasLog;
 export const earlierOf = (a: Day, b: Day): Day => (a < b ? a : b);

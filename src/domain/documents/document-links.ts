@@ -11,7 +11,10 @@ export const MAX_LINKS = 20;
 export const SHARED_PATH = '/s/';
 export const TOKEN_PATTERN = /^[A-Za-z0-9_-]{43}$/;
 
-/** The body of `create-link`. `replaces`: an own link that ends at the same time, so that a renewed address never has two. */
+/**
+ * The body of `create-link`. `replaces`: an own link that ends at the same time, so that a renewed address never has
+ * two.
+ */
 export type LinkRequest = { documentId?: string; reviewId?: string; days: LinkDays; replaces?: string };
 
 /** `url` is in this answer only: the server stores a hash of its token. */

@@ -48,8 +48,8 @@ const LONG_MONTHS = 4;
 const FALLBACK_DAYS = 2;
 
 /**
- * The lines that a new document begins with, for each month those that rank highest: wins of reviews, then first lines of days
- * with a good score, then lines that report a result. The user adds and removes others.
+ * The lines that a new document begins with, for each month those that rank highest: wins of reviews, then first lines
+ * of days with a good score, then lines that report a result. The user adds and removes others.
  */
 export function proposedLines(days: readonly CandidateDay[]): Candidate[] {
   const months = Map.groupBy(days, ({ date }) => monthOf(date));

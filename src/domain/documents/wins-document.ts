@@ -38,8 +38,8 @@ export const formatContent = ({ author, lines }: Pick<WinsDocument, 'author' | '
   JSON.stringify({ author, lines });
 
 /**
- * Null for a text that is not a document. Threat: a client other than ours writes any text into the column, which a stranger
- * then opens by a link. Every member is checked, and a bad one makes the whole text invalid.
+ * Null for a text that is not a document. Threat: a client other than ours writes any text into the column, which a
+ * stranger then opens by a link. Every member is checked, and a bad one makes the whole text invalid.
  */
 export function parseContent(text: string): Pick<WinsDocument, 'author' | 'lines'> | null {
   let content: unknown;

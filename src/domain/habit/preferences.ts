@@ -36,8 +36,8 @@ export function isTimeZone(name: string): boolean {
 }
 
 /**
- * Reads preferences that this browser stored earlier, maybe by an older version of the product: each field that is missing
- * or has another type keeps its default.
+ * Reads preferences that this browser stored earlier, maybe by an older version of the product: each field that is
+ * missing or has another type keeps its default.
  */
 export function parsePreferences(value: unknown): Preferences {
   const stored: Record<string, unknown> = typeof value === 'object' && value !== null ? { ...value } : {};

@@ -1,6 +1,6 @@
 /**
- * The questions of the day: an optional placeholder of today's empty page from noon on (docs/specification/time-off.md 3).
- * Each asks for something that a line of a log can answer.
+ * The questions of the day: an optional placeholder of today's empty page from noon on (docs/specification/time-off.md
+ * 3). Each asks for something that a line of a log can answer.
  */
 import { daysBetween, FIRST_DAY, type Day } from '../day/day.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The messages between the server, the browser's push service and the service worker (docs/specification/habit.md 6). The
- * push service sees neither: they are encrypted for the browser.
+ * The messages between the server, the browser's push service and the service worker (docs/specification/habit.md 6).
+ * The push service sees neither: they are encrypted for the browser.
  */
 import { isDay, type Day } from '../day/day.ts';
 

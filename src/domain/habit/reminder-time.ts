@@ -1,7 +1,7 @@
 /**
  * When a reminder or a digest is due: at a local time on some weekdays, in any zone of the tz database. Clock changes
- * neither skip nor double a day: of a local time that comes twice the first counts, and in place of one that is missing the
- * clock's time just after the gap.
+ * neither skip nor double a day: of a local time that comes twice the first counts, and in place of one that is missing
+ * the clock's time just after the gap.
  */
 import { localTime } from '../day/current-day.ts';
 import { addDays, WEEKDAYS, weekdayOf, type Day } from '../day/day.ts';

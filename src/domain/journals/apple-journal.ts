@@ -77,8 +77,8 @@ function withoutOpenTags(html: string): string {
 }
 
 /**
- * The export opens `bodyText` in one paragraph and closes it in another, so its text begins with the
- * closing tags of one and ends with the opening tags of another. Bold and italics are classes of the page's style sheet.
+ * The export opens `bodyText` in one paragraph and closes it in another, so its text begins with the closing tags of
+ * one and ends with the opening tags of another. Bold and italics are classes of the page's style sheet.
  */
 function bodyOf(html: string, body: string): string {
   const styles = new Map<string, string>();

@@ -16,8 +16,8 @@ export type JournalDay = ImportedDay & { exact: boolean; pictures: number };
 export type AssembledDays = { days: JournalDay[]; skipped: Skipped[] };
 
 /**
- * Yields after each step, so that the caller can yield to the main thread. `lastDay`: the last day that the server stores
- * (`latestToday`). Entries without a time stand first, in the order of the file.
+ * Yields after each step, so that the caller can yield to the main thread. `lastDay`: the last day that the server
+ * stores (`latestToday`). Entries without a time stand first, in the order of the file.
  */
 export function* assembleDays(entries: readonly LogEntry[], lastDay: Day): Generator<void, AssembledDays> {
   const byDay = new Map<Day, LogEntry[]>();

@@ -1,6 +1,7 @@
 /**
- * Tables: the CSV of Daylio, and any other with a column of dates and one of texts, as trackers and spreadsheets write it, or
- * a list of objects in JSON, as many programs do. Daylio stores the local day; before 2020 the year had a column of its own.
+ * Tables: the CSV of Daylio, and any other with a column of dates and one of texts, as trackers and spreadsheets write
+ * it, or a list of objects in JSON, as many programs do. Daylio stores the local day; before 2020 the year had a column
+ * of its own.
  */
 import { normalizeText } from '../log/text-to-log.ts';
 import { type Fields, fieldsOf, listOf, titleOf } from './json-fields.ts';

@@ -1,4 +1,7 @@
-/** YAML: whole files (RedNotebook), and at the beginning of a Markdown file (Obsidian, Joplin, site generators), or TOML. */
+/**
+ * YAML: whole files (RedNotebook), and at the beginning of a Markdown file (Obsidian, Joplin, site generators), or
+ * TOML.
+ */
 import { parse } from 'yaml';
 
 export type FrontMatter = { properties: ReadonlyMap<string, unknown>; body: string };

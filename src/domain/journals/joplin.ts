@@ -108,8 +108,8 @@ function* readMarkdown(file: SourceFile, content: string, zone: string): Generat
 const BLOCK = 512;
 
 /**
- * The files in a tar archive (POSIX ustar, with long names of GNU and pax), which has no compression. Throws a RangeError
- * if the archive is cut off or no tar.
+ * The files in a tar archive (POSIX ustar, with long names of GNU and pax), which has no compression. Throws a
+ * RangeError if the archive is cut off or no tar.
  */
 function membersOfTar(archive: SourceFile, bytes: Uint8Array): SourceFile[] {
   const members: SourceFile[] = [];

@@ -53,7 +53,10 @@ export type JournalEntry = {
 };
 
 export type ReadContext = {
-  /** Decodes a file of unknown encoding. Throws an `UnreadableTextError` if the file is not text or its encoding is unknown. */
+  /**
+   * Decodes a file of unknown encoding. Throws an `UnreadableTextError` if the file is not text or its encoding is
+   * unknown.
+   */
   decode: (file: SourceFile) => Promise<string>;
   /** The user's IANA zone, for programs that store UTC instants without a zone. Never the machine's. */
   zone: string;

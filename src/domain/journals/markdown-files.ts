@@ -1,7 +1,7 @@
 /**
  * Markdown, Org mode and text files that are named by day (Obsidian's daily notes, Logseq's journals without their
- * graph), dated in front matter, or that contain dates as headings; and Bear's text bundles. Days are civil dates as they
- * stand.
+ * graph), dated in front matter, or that contain dates as headings; and Bear's text bundles. Days are civil dates as
+ * they stand.
  */
 import { isDay } from '../day/day.ts';
 import { splitFrontMatter, textProperty } from './front-matter.ts';

@@ -1,6 +1,6 @@
 /**
- * Mini Diary: one JSON file, `{ "metadata": { "application": "Mini Diary" }, "entries": { "2024-05-01": {...} } }`, with
- * Markdown. Mini Diarium writes the same shape with HTML, and newer versions a list of entries with a `date`.
+ * Mini Diary: one JSON file, `{ "metadata": { "application": "Mini Diary" }, "entries": { "2024-05-01": {...} } }`,
+ * with Markdown. Mini Diarium writes the same shape with HTML, and newer versions a list of entries with a `date`.
  */
 import { isDay } from '../day/day.ts';
 import { fieldsOf, isHtml, listOf, stringOf, titleOf } from './json-fields.ts';

@@ -21,8 +21,8 @@ const EMPTY_ITEM = /<li><p>(?:<br>)?<\/p><\/li>$/;
 const ONLY_EMPTY_ITEM = /<[ou]l><li><p>(?:<br>)?<\/p><\/li>$/;
 
 /**
- * Appends the items to the list that ends the log, else in a numbered list of their own. What an open page may be writing at
- * stays behind them: an empty item that ends the list, and empty paragraphs below it.
+ * Appends the items to the list that ends the log, else in a numbered list of their own. What an open page may be
+ * writing at stays behind them: an empty item that ends the list, and empty paragraphs below it.
  */
 export function appendItems(html: string, items: readonly string[]): string {
   if (items.length === 0) return html;
@@ -36,9 +36,9 @@ export function appendItems(html: string, items: readonly string[]): string {
 }
 
 /**
- * The items of a plain text: each line is one, and a list of the text is read as its items, without their markers. A line that
- * continues an item, by its indentation, is a break in it. Invisible characters are removed. Threat: text in such characters
- * would be read by the coach alone.
+ * The items of a plain text: each line is one, and a list of the text is read as its items, without their markers. A
+ * line that continues an item, by its indentation, is a break in it. Invisible characters are removed. Threat: text in
+ * such characters would be read by the coach alone.
  */
 export function parseItems(text: string): string[] {
   const lines = logLines(textToLog(stripInvisible(normalizeText(text))).html);

@@ -113,8 +113,8 @@ export function isCleanLog(html: string): boolean {
 }
 
 /**
- * Escapes text for the HTML of a log, so that `isCleanLog` accepts it. Removes NUL and replaces lone surrogates. A no-break
- * space becomes `&nbsp;`, as the editor writes it, so that search finds it as a space.
+ * Escapes text for the HTML of a log, so that `isCleanLog` accepts it. Removes NUL and replaces lone surrogates. A
+ * no-break space becomes `&nbsp;`, as the editor writes it, so that search finds it as a space.
  */
 export const escapeHtml = (text: string): string =>
   text

@@ -26,8 +26,8 @@ const MAX_WORDS_OF_NAME = 3;
 type Name = { days: number; lastLog: number; isWithin: boolean };
 
 /**
- * Collects the words of logs, oldest first. The caller may pause between two logs. Threat: the words of a year of hostile
- * logs take a second, so what is left to do at the end must be little.
+ * Collects the words of logs, oldest first. The caller may pause between two logs. Threat: the words of a year of
+ * hostile logs take a second, so what is left to do at the end must be little.
  */
 export class FrequentWords {
   #logs = 0;

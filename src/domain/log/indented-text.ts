@@ -56,8 +56,8 @@ const OPENS_BLOCK = new RegExp(String.raw`${KEY_START}(?:\s+(?:[|>][-+\d]*|[&!]\
 const columnOf = (line: string): number => indentOf(line) + (/^\s*((?:- +)*)/.exec(line)![1] ?? '').length;
 
 /**
- * Nested keys in lines that are mostly keys. `Notes:` above two lines with a colon is prose: keys in sentence case count
- * only if they are nested twice.
+ * Nested keys in lines that are mostly keys. `Notes:` above two lines with a colon is prose: keys in sentence case
+ * count only if they are nested twice.
  */
 function isYaml(lines: readonly string[]): boolean {
   const keys = lines.filter((line) => KEY.test(line));

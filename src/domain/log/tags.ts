@@ -107,7 +107,10 @@ export function addTags(tags: readonly TagCount[], others: readonly TagCount[]):
   return [...tags, ...others.filter(({ text }) => !known.has(foldTag(text)))];
 }
 
-/** The tag that is being typed at the end of a query: `bil` of `offer #Bil`, nothing of an empty query. Null without one. */
+/**
+ * The tag that is being typed at the end of a query: `bil` of `offer #Bil`, nothing of an empty query. Null without
+ * one.
+ */
 export function typedTag(query: string): string | null {
   if (query.trim() === '') return '';
   const typed = TYPED_TAG.exec(query);

@@ -31,8 +31,8 @@ const WIDE_NUMBER = new RegExp(
 const NARROW_NUMBER = /^\(?\d+[.)]$/;
 const WIDE_LETTER = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 /**
- * Word writes a hollow bullet as `o` and a tab, and a PDF has the codes of a symbol font. `- 5 °C` and `+ 3 customers` are not
- * items: a sign before a digit stays. `* * *` is a rule.
+ * Word writes a hollow bullet as `o` and a tab, and a PDF has the codes of a symbol font. `- 5 °C` and `+ 3 customers`
+ * are not items: a sign before a digit stays. `* * *` is a rule.
  */
 const BULLET = /^(?:[*•◦▪‣·●○■\uF0A7\uF0B7]\s+|[-+–]\s+(?!\d)|o\t+)(?=\S)(?![-*•–\s]+$)/;
 /** Kept as text. Not `✓`, which programs print before a success message. */
@@ -94,8 +94,8 @@ function readMarker(text: string): Line['marker'] {
 }
 
 /**
- * Removes the markers that may be text: a number or letter that its neighbour does not continue, a single en dash, and the
- * signs of a diff. Markdown writes `1.` for every item, and a 1 below another item begins a list.
+ * Removes the markers that may be text: a number or letter that its neighbour does not continue, a single en dash, and
+ * the signs of a diff. Markdown writes `1.` for every item, and a 1 below another item begins a list.
  */
 function dropDoubtfulMarkers(lines: readonly Line[]): void {
   const styles = new Set(lines.map(({ indent, marker }) => marker && `${indent} ${marker.style}`));

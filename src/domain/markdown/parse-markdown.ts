@@ -1,6 +1,6 @@
 /**
- * Converts Markdown (CommonMark with GFM's tables and strikethrough) to the HTML of a log. markdown-it parses; this file
- * turns its tokens into the few elements of a log. Check boxes stay text: `[ ]` and `[x]`.
+ * Converts Markdown (CommonMark with GFM's tables and strikethrough) to the HTML of a log. markdown-it parses; this
+ * file turns its tokens into the few elements of a log. Check boxes stay text: `[ ]` and `[x]`.
  *
  * Loads markdown-it, so import it dynamically. Linear in the length of the text.
  */
@@ -95,8 +95,8 @@ function createParser(): MarkdownIt {
     state.line = close + 1;
     return true;
   });
-  // As in GFM, `*` and `_` within an address are text, although our export escapes them. The parser has already read the
-  // scheme when it reaches the colon.
+  // As in GFM, `*` and `_` within an address are text, although our export escapes them. The parser has already read
+  // the scheme when it reaches the colon.
   markdown.inline.ruler.push('address', (state, isSilent) => {
     const { pos, src } = state;
     if (src[pos] !== ':' || !state.env['keepsBreaks']) return false;
@@ -117,7 +117,10 @@ function createParser(): MarkdownIt {
   return markdown;
 }
 
-/** Markdown drops the blanks at the start of a line. They stay where they mean something, such as in YAML without a fence. */
+/**
+ * Markdown drops the blanks at the start of a line. They stay where they mean something, such as in YAML without a
+ * fence.
+ */
 function indentLines(paragraph: string, showIndents: ShowIndents): string {
   const lines = paragraph.split('\n');
   if (!isIndentedCode(lines) && !isOutline(lines)) return paragraph;
@@ -328,9 +331,9 @@ function textToken(token: Token): Token {
 }
 
 /**
- * Repairs lists as people type and copy them: `•` for `-`, and two spaces instead of three below `1. `, where CommonMark
- * would begin another list. A line below an item that is no further right than its marker begins a paragraph, or a table,
- * after the list. Other text stays as it is. `text` has LF line ends.
+ * Repairs lists as people type and copy them: `•` for `-`, and two spaces instead of three below `1. `, where
+ * CommonMark would begin another list. A line below an item that is no further right than its marker begins a
+ * paragraph, or a table, after the list. Other text stays as it is. `text` has LF line ends.
  */
 function repairLists(text: string): string {
   const items: Item[] = [];

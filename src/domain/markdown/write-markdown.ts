@@ -169,15 +169,16 @@ const LETTER_AT_START = /^[\p{L}\p{N}]/u;
 const EDGE_BLANKS = /^\s+|(?<!\s)\s+$/g;
 
 /**
- * A word that would be the underline of a heading in a line of its own, where another program may wrap it, before a word
- * that needs a line of its own too. Escaped characters and code stay out.
+ * A word that would be the underline of a heading in a line of its own, where another program may wrap it, before a
+ * word that needs a line of its own too. Escaped characters and code stay out.
  */
 const UNDERLINE = /\\.|`[^`]*`|(?<= )(?:-{2,}|=+)(?=$| \S{20}| \S*`)/g;
 
 /**
- * Every character that Markdown could interpret is escaped and delimiters are used only around words, so that parsing is
- * unambiguous, also for less exact parsers than CommonMark's. Other marks (underline, bold around a space) become HTML
- * tags. Preserves all blanks, and escapes a start that would read as a heading, a quote, a list or a row of a table.
+ * Every character that Markdown could interpret is escaped and delimiters are used only around words, so that parsing
+ * is unambiguous, also for less exact parsers than CommonMark's. Other marks (underline, bold around a space) become
+ * HTML tags. Preserves all blanks, and escapes a start that would read as a heading, a quote, a list or a row of a
+ * table.
  */
 const markdownLine = (runs: readonly Run[]): string =>
   inline(runs, 0)

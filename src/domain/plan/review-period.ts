@@ -28,7 +28,10 @@ export function rangeOf(period: ReviewPeriod, today: Day, back = 0): DayRange {
 
 export const firstDayOf = (period: ReviewPeriod, today: Day): Day => rangeOf(period, today).from;
 
-/** True for the range of a review that is written on one of the days from `earliest` to `latest`, which are today somewhere. */
+/**
+ * True for the range of a review that is written on one of the days from `earliest` to `latest`, which are today
+ * somewhere.
+ */
 export function isReviewRange(period: ReviewPeriod, { from, to }: DayRange, earliest: Day, latest: Day): boolean {
   const { months } = REVIEW_PERIODS[period];
   const isToday = to >= earliest && to <= latest;

@@ -5,8 +5,8 @@
  * The order is that of the checks below, with one exception that threats demand. With `laterBudget`, `laterBody` and
  * `laterCaptcha` the handler itself counts, reads or asks, with what it is handed. A valid refresh token and a sign-out
  * that ends a session are never refused, so only failures count. A browser that a mail, a provider or an identity
- * provider sends here gets a refusal as a redirect, and its form is read after the count. A captcha is worth one request,
- * so a request that cannot succeed does not use it up.
+ * provider sends here gets a refusal as a redirect, and its form is read after the count. A captcha is worth one
+ * request, so a request that cannot succeed does not use it up.
  */
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
@@ -100,8 +100,8 @@ type Policy = {
   secondStep?: 'sessions' | 'passkeys' | 'access tokens';
   /**
    * The proof that the handler requires with the function of `codes/prove-identity.ts` that it is handed; the request
-   * decides whether it needs one. `recent sign-in` or `reauthentication`: a sign-in or second step of the last 24 hours,
-   * or a code. `identity`: that the owner is at the device now.
+   * decides whether it needs one. `recent sign-in` or `reauthentication`: a sign-in or second step of the last 24
+   * hours, or a code. `identity`: that the owner is at the device now.
    */
   proof?: keyof Proofs;
   /** The ids in the path, and the error for one that is not a UUID. */

@@ -1,8 +1,9 @@
 /**
- * The route table of the auth API under /auth/v1, compatible with `@supabase/auth-js`. Each row says who may call, which
- * budget of `http/rate-limits.ts` the request counts towards, whether it needs a captcha and how its body is read;
- * `dispatch.ts` ensures it before the handler runs. Handlers of features that few installations use load at their first
- * request. There is a folder for each flow, upon `sessions/`, `accounts/`, `http/` (requests and answers) and `keys/`.
+ * The route table of the auth API under /auth/v1, compatible with `@supabase/auth-js`. Each row says who may call,
+ * which budget of `http/rate-limits.ts` the request counts towards, whether it needs a captcha and how its body is
+ * read; `dispatch.ts` ensures it before the handler runs. Handlers of features that few installations use load at their
+ * first request. There is a folder for each flow, upon `sessions/`, `accounts/`, `http/` (requests and answers) and
+ * `keys/`.
  */
 import { Hono, type Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
@@ -169,8 +170,8 @@ export const ROUTES: readonly Route[] = [
 ];
 
 /**
- * The pattern of Hono's router that serves the row. The grants of POST /token share one, and so do recovery codes and the
- * factors: the router that Hono chooses for an app with a fixed path segment beside a parameter is slower for every
+ * The pattern of Hono's router that serves the row. The grants of POST /token share one, and so do recovery codes and
+ * the factors: the router that Hono chooses for an app with a fixed path segment beside a parameter is slower for every
  * request of the app.
  */
 const patternOf = ({ path }: Route): string => path.replace(/\?.*/, '').replace('/recovery-codes', '/:id');

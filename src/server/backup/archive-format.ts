@@ -1,7 +1,7 @@
 /**
  * The content of a backup (docs/operations/backup.md): a tar archive of `header.json`, `files/NAME`,
- * `data/TABLE/NUMBER.copy` and, as its end, `manifest.json`. It is compressed with zstd and, with a recipient, encrypted
- * with age, so that `age`, `zstd`, `tar` and `psql` can read it without this program.
+ * `data/TABLE/NUMBER.copy` and, as its end, `manifest.json`. It is compressed with zstd and, with a recipient,
+ * encrypted with age, so that `age`, `zstd`, `tar` and `psql` can read it without this program.
  */
 import { hash } from 'node:crypto';
 import { hasMoreValues, isObject, parseJson } from '../parse-json.ts';
@@ -140,8 +140,8 @@ const isTableContent = (value: unknown): value is TableContent =>
   isObject(value) && isCount(value.rows) && isCount(value.bytes) && isText(value.hash);
 
 // Hashes the rows of a table whatever their order: the sum of the SHA-256 of each row, modulo 2^256. A sequential scan
-// returns rows in any order, and sorting a large table for a hash of the whole text would fill the disk of a live server.
-// Detects damage, not forgery: only the encryption protects an archive against somebody who rewrites it.
+// returns rows in any order, and sorting a large table for a hash of the whole text would fill the disk of a live
+// server. Detects damage, not forgery: only the encryption protects an archive against somebody who rewrites it.
 
 const NEWLINE = 10;
 const WORDS = 8;

@@ -1,6 +1,6 @@
 /**
- * Backups that take too long for each run of the tests: an external PostgreSQL 15, a million rows in bounded memory, and a
- * kill in the middle of a restore.
+ * Backups that take too long for each run of the tests: an external PostgreSQL 15, a million rows in bounded memory,
+ * and a kill in the middle of a restore.
  */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

@@ -61,8 +61,8 @@ export const formatSeconds = (ms: number): string => `${(ms / 1000).toFixed(ms <
 const printable = (text: string): string => text.replaceAll(/[^\P{Cc}\n]/gu, '?');
 
 /**
- * Runs a command as the process: exits with 0 when it is done, 1 when it failed, 2 for wrong arguments, 130 after Ctrl-C
- * or another signal that ends it. Failures go to standard error.
+ * Runs a command as the process: exits with 0 when it is done, 1 when it failed, 2 for wrong arguments, 130 after
+ * Ctrl-C or another signal that ends it. Failures go to standard error.
  */
 export async function runAsProcess(name: string, run: RunCommand): Promise<void> {
   if (existsSync('.env')) process.loadEnvFile('.env');

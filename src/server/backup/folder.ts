@@ -9,8 +9,8 @@ const UNFINISHED_NAME = /^\.hustle-forge-\d{8}T\d{6}Z\.tar\.zst(?:\.age)?\.\d+\.
 const ABANDONED_AFTER_MS = 24 * 3_600_000;
 
 /**
- * The content of `<backup>.json`. With it, a monitor needs neither the private key nor the gigabytes of the backup. It is
- * not secret, and a restore does not need it.
+ * The content of `<backup>.json`. With it, a monitor needs neither the private key nor the gigabytes of the backup. It
+ * is not secret, and a restore does not need it.
  */
 export type Summary = {
   createdAt: string;

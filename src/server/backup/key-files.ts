@@ -1,6 +1,6 @@
 /**
- * The key files beside the database: without them nobody stays signed in, and no second factor can be read. Signing keys
- * in the database (docs/decisions/0034) are a table like any other.
+ * The key files beside the database: without them nobody stays signed in, and no second factor can be read. Signing
+ * keys in the database (docs/decisions/0034) are a table like any other.
  *
  * A restore stages the files before its commit, and puts them in place after it. A kill in between leaves the staged
  * files, and `finish-restore.ts` finds out whether the rows are those of the backup.
@@ -97,8 +97,8 @@ const keyTargets = ({ dataDir, auth }: KeyConfig) => ({
 });
 
 /**
- * Decides where the files of an archive go on this machine. `hasStoredKeys`: the archive has signing keys in the database
- * too, which a server prefers to a file that no setting names.
+ * Decides where the files of an archive go on this machine. `hasStoredKeys`: the archive has signing keys in the
+ * database too, which a server prefers to a file that no setting names.
  *
  * @throws BackupError when another key is there already, unless `replace`, which keeps it under another name
  */

@@ -77,7 +77,8 @@ const LIST_OBJECTS = `
   order by place`;
 
 /**
- * @throws BackupError when `replace` is not given and the database holds data, or objects that no server of this program
+ * @throws BackupError when `replace` is not given and the database holds data, or objects that no server of this
+ *   program
  *   has made
  */
 export async function checkTarget(owner: pg.Client, { replace }: { replace: boolean }): Promise<void> {
@@ -156,8 +157,8 @@ export type TableLoader = {
 
 /** Open one loader at a time: it takes the whole connection until its `end`. */
 export async function openLoader(owner: pg.Client, { name, columns }: ArchivedTable): Promise<TableLoader> {
-  // The table is new in this transaction, so COPY may store its rows as frozen: no vacuum rewrites them later. PostgreSQL
-  // refuses that for a partitioned table.
+  // The table is new in this transaction, so COPY may store its rows as frozen: no vacuum rewrites them later.
+  // PostgreSQL refuses that for a partitioned table.
   const { rows } = await owner.query<{ plain: boolean }>(
     "select relkind = 'r' as plain from pg_catalog.pg_class where oid = to_regclass($1)",
     [quoteTable(name)],

@@ -112,8 +112,8 @@ export type VerifiedArchive = {
 };
 
 /**
- * Reads the whole archive. Threat: a file of kilobytes unpacks to gigabytes. Only one part of the rows is in memory at a
- * time, and `MAX_KEPT_BYTES` limits the other parts.
+ * Reads the whole archive. Threat: a file of kilobytes unpacks to gigabytes. Only one part of the rows is in memory at
+ * a time, and `MAX_KEPT_BYTES` limits the other parts.
  *
  * @throws BackupError unless it is complete and each part is what its manifest says
  */

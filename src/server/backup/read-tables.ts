@@ -89,8 +89,8 @@ async function connectReader(ownerUrl: string): Promise<pg.Client> {
 const SCHEMAS = ['auth', 'public'];
 
 /**
- * Left out: unlogged tables, which a crash empties too (the counters of rate limits); parts of a partitioned table, which
- * is read as a whole; tables of extensions.
+ * Left out: unlogged tables, which a crash empties too (the counters of rate limits); parts of a partitioned table,
+ * which is read as a whole; tables of extensions.
  */
 const LIST_TABLES = `
   select format('%s.%s', n.nspname, c.relname) as name,

@@ -1,7 +1,7 @@
 /**
- * Restores an archive: everything is in one transaction, so a failure or a kill leaves the database as it was. The tables
- * are made by the migrations that the archive lists. Migrations that are newer run afterwards, as at any start. The key
- * files follow the commit; after a kill the next start of the server puts them in place.
+ * Restores an archive: everything is in one transaction, so a failure or a kill leaves the database as it was. The
+ * tables are made by the migrations that the archive lists. Migrations that are newer run afterwards, as at any start.
+ * The key files follow the commit; after a kill the next start of the server puts them in place.
  */
 import pg from 'pg';
 import type { Logger } from '#server/log.ts';
@@ -67,8 +67,8 @@ export type RestoreResult = {
 };
 
 /**
- * @throws BackupError, or the error of the database or the file system. Then nothing was changed, unless the message says
- * otherwise.
+ * @throws BackupError, or the error of the database or the file system. Then nothing was changed, unless the message
+ *   says otherwise.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreResult> {
   const { ownerUrl, archive, keyPlacement, replace, log, signal, migrationsFolder } = options;
@@ -122,7 +122,8 @@ function chooseMigrations(
       lastVersion && `. Restore it with ${lastVersion}, start that version, and make a new backup with it.`;
     throw new BackupError(`the backup ${text}${advice ?? ''}`);
   }
-  // Threat: an archive without the migrations of a set would be restored without its tables, as if they were of somebody else.
+  // Threat: an archive without the migrations of a set would be restored without its tables, as if they were of
+  // somebody else.
   const lacking = known.find(({ set }) => !archived.some((migration) => migration.set === set));
   if (lacking) throw new BackupError(`the backup is damaged: it has no migration of the set ${lacking.set}`);
   for (const migration of archived) {
@@ -215,8 +216,8 @@ function checkTables(archived: readonly ArchivedTable[], known: ReadonlyMap<stri
 }
 
 /**
- * A server runs a migration with a `step` in the background. Here the tables are empty: `batches` have no rows to change,
- * and an index need not be built concurrently.
+ * A server runs a migration with a `step` in the background. Here the tables are empty: `batches` have no rows to
+ * change, and an index need not be built concurrently.
  */
 async function applyMigration(
   owner: pg.Client,

@@ -129,7 +129,8 @@ export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<Ta
     const [size, sum] = [parseOctal(textAt(header, 124, 12)), parseOctal(textAt(header, CHECKSUM_AT, CHECKSUM_BYTES))];
     if (size === null || checksumOf(header) !== sum) throw new BackupError('the archive is damaged');
     const name = textAt(header, 0, MAX_NAME_BYTES);
-    // Threat: another program reads a link, or a name that continues in the prefix field, as another file than this one.
+    // Threat: another program reads a link, or a name that continues in the prefix field, as another file than this
+    // one.
     const isRegular = /^[0\0]$/.test(header.toString('latin1', TYPE_AT, TYPE_AT + 1)) && header[PREFIX_AT] === 0;
     if (!isRegular) throw new BackupError(`the archive is damaged: ${name} is no regular file`);
     if (size > MAX_ENTRY_BYTES) throw new BackupError(`the archive is damaged: ${name} is too large`);

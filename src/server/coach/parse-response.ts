@@ -32,8 +32,8 @@ export type ReplyParser = {
 };
 
 /**
- * For feedback: an object that follows `FEEDBACK_SCHEMA`, or a text with a score line and a missing-fact line, because an
- * endpoint may ignore the schema. `isQuoted`: see `createQuoteFinder`.
+ * For feedback: an object that follows `FEEDBACK_SCHEMA`, or a text with a score line and a missing-fact line, because
+ * an endpoint may ignore the schema. `isQuoted`: see `createQuoteFinder`.
  *
  * A reply that starts otherwise, for example with a greeting, is not displayed before it is complete: its start may be
  * a thought whose opening marker is missing, or an object may follow.
@@ -180,8 +180,8 @@ function toFields(entries: Iterable<[unknown, unknown]>): ReplyFields | null {
 const MIN_UNNAMED_FEEDBACK_CHARS = 40;
 
 /**
- * The fields of a complete object whose names a model has translated or chosen itself: the only one that is called a score,
- * and the only text.
+ * The fields of a complete object whose names a model has translated or chosen itself: the only one that is called a
+ * score, and the only text.
  */
 function withOtherNames(
   fields: ReplyFields | null,
@@ -231,7 +231,10 @@ const OPENING_BRACE = /\{(?=\s*(?:["'“„‘«`]|[A-Za-z_][\w -]{0,30}[:：]|\
 
 type FoundObject = { fields: ReplyFields | null; start: number; end: number };
 
-/** The objects of a complete reply that have a score. `fields` is null if an object gives one field two different values. */
+/**
+ * The objects of a complete reply that have a score. `fields` is null if an object gives one field two different
+ * values.
+ */
 function findObjects(text: string): FoundObject[] {
   const found: FoundObject[] = [];
   let end = 0;

@@ -1,6 +1,6 @@
 /**
- * Parses a model's review, both while it streams and when it is complete. Wins are brought into the form that the prompt
- * asks for, `- YYYY-MM-DD: …`, and wins of days without a log are dropped. See `parse-response.ts` for feedback.
+ * Parses a model's review, both while it streams and when it is complete. Wins are brought into the form that the
+ * prompt asks for, `- YYYY-MM-DD: …`, and wins of days without a log are dropped. See `parse-response.ts` for feedback.
  */
 import { MIN_REVIEW_REPLY_CHARS } from '#domain/coach/coach.ts';
 import { isFence } from '#domain/coach/score-line.ts';

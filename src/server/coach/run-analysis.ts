@@ -214,8 +214,8 @@ async function* analyse<Result>(
       countTry = hasSentAnything();
     } else if (error instanceof InvalidReplyError || revoked || cancelled) {
       // Output that was sent counts as a use of the plan unless the provider, the network or the server ended the run.
-      // Threat: a user reads an answer and still gets a refund, by deleting the day at the end or by making the model end
-      // in invalid output.
+      // Threat: a user reads an answer and still gets a refund, by deleting the day at the end or by making the model
+      // end in invalid output.
       recordUse = hasSentAnything() && !cancelled && (revoked !== null || problem === 'format');
     } else {
       log.error({ err: error, userId: claim.userId }, 'an analysis failed unexpectedly');

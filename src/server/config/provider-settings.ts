@@ -97,8 +97,8 @@ function readBaseUrl(
     settings.problem('AI_BASE_URL', `must be an http or https address without credentials or query`, example);
     return example;
   }
-  // Threat: journals and the API key cross the internet unencrypted. Only a self-hosted model in a private network, which
-  // often speaks plain http, needs no https.
+  // Threat: journals and the API key cross the internet unencrypted. Only a self-hosted model in a private network,
+  // which often speaks plain http, needs no https.
   const isHttpAllowed =
     provider === 'openai-compatible' ? isPrivateNetworkHost(url.hostname) : !production && isLoopback(url.hostname);
   if (url.protocol !== 'https:' && !isHttpAllowed) settings.problem('AI_BASE_URL', 'must begin with https://', example);
@@ -282,9 +282,9 @@ export const TOPIC_ARN = /^arn:(aws|aws-cn|aws-us-gov):sns:([a-z]{2}(?:-[a-z]+)+
 
 // The push services that this server sends to.
 //
-// Threat (SSRF): a user subscribes with an endpoint of their choice, and the server sends requests into its own network. An
-// endpoint's host must be one of this list, which only the operator changes, so no address has to be resolved and
-// compared. Redirects are not followed (push/web-push.ts).
+// Threat (SSRF): a user subscribes with an endpoint of their choice, and the server sends requests into its own
+// network. An endpoint's host must be one of this list, which only the operator changes, so no address has to be
+// resolved and compared. Redirects are not followed (push/web-push.ts).
 
 /** The push services of Chromium and its relatives, Firefox, Safari, and Edge. */
 const DEFAULT_SERVICES =

@@ -2,10 +2,10 @@
  * Appends items to the numbered list of a day, for everything that writes from outside the journal's page: the function
  * `append-item`, Slack, mails and notifications (docs/specification/capture.md 1).
  *
- * One statement appends to a log that ends with a list, which most do. It sees the latest log, also if another writer holds
- * it. Otherwise it merges like a second device: the log is read, the items are appended, and the write names the revision
- * that was read. A change in between makes it start again. Triggers keep the version and tell the open pages, as after every
- * save.
+ * One statement appends to a log that ends with a list, which most do. It sees the latest log, also if another writer
+ * holds it. Otherwise it merges like a second device: the log is read, the items are appended, and the write names the
+ * revision that was read. A change in between makes it start again. Triggers keep the version and tell the open pages,
+ * as after every save.
  */
 import { createHash } from 'node:crypto';
 import { latestToday, type Day } from '#domain/day/day.ts';
@@ -139,7 +139,8 @@ export async function appendItems(
   const append = (user: AsUser, maxBytes: number): Promise<Saved | null> =>
     save(user, APPEND, [userId, date, html, key, itemsHash, maxBytes]);
   const quickWriter = database.asUser(identity, { isQuickWrite: true });
-  // In a transaction of its own: others would wait for a long log, and an insert into a locked day would roll theirs back.
+  // In a transaction of its own: others would wait for a long log, and an insert into a locked day would roll theirs
+  // back.
   const writer = database.asUser(identity);
   const appended = (await append(quickWriter, BULK_BODY_LENGTH)) ?? (await append(writer, ENTRY_MAX_BYTES));
   if (appended !== null) {

@@ -1,6 +1,6 @@
 /**
- * Allow-list of the tables and columns of the data API: of these tables, the columns that the database lets a user read.
- * Only these names reach SQL. Row-level security and column grants decide about access.
+ * Allow-list of the tables and columns of the data API: of these tables, the columns that the database lets a user
+ * read. Only these names reach SQL. Row-level security and column grants decide about access.
  */
 import { READABLE_TABLES } from '#domain/database-rows.ts';
 

@@ -28,8 +28,8 @@ const MAX_QUICK_COLUMNS = 2;
 /** The maximum number of analyses in one response. No screen needs more at once. */
 const MAX_LONG_TEXT_ROWS = 100;
 /**
- * The maximum number of other rows. Threat: a plan opens 740,000 days since the year 1, of which one response would take
- * 200 MB. A journal of 40,000 days, the largest file that can be imported, still shows all of its dates.
+ * The maximum number of other rows. Threat: a plan opens 740,000 days since the year 1, of which one response would
+ * take 200 MB. A journal of 40,000 days, the largest file that can be imported, still shows all of its dates.
  */
 const MAX_NARROW_ROWS = 50_000;
 const MAX_WIDE_ROWS = 10_000;
@@ -119,8 +119,8 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, each)
 
 /**
  * Whether the query may return long texts of more than one row, or scans or orders by long texts: ten patterns in a
- * full log take as long as twenty saves. Opening a day reads one row. Only reviews and exports read the texts of several
- * days.
+ * full log take as long as twenty saves. Opening a day reads one row. Only reviews and exports read the texts of
+ * several days.
  */
 function readsManyLongTexts(table: ExposedTable, query: Query): boolean {
   if (table.longTexts.size === 0) return false;

@@ -132,8 +132,9 @@ export function countSql({ table, query }: WriteRequest, userId: string): Sql {
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Adds the caller to the conditions unless a condition already names the caller. Row-level security decides about access
- * without it; the condition lets PostgreSQL skip the other partitions or shards of a table (docs/decisions/0041).
+ * Adds the caller to the conditions unless a condition already names the caller. Row-level security decides about
+ * access without it; the condition lets PostgreSQL skip the other partitions or shards of a table
+ * (docs/decisions/0041).
  */
 function nameUser({ user }: ExposedTable, where: readonly Condition[], userId: string | null): readonly Condition[] {
   const caller = userId ?? NOBODY;

@@ -46,8 +46,8 @@ type DataDeps = {
 /** Few users at a time, with one request each, so that costly reads leave connections to saves. */
 const COSTLY: Limits = { maxRunning: 4, maxPerClient: 1, maxQueued: 100, maxQueuedPerClient: 10 };
 /**
- * Lower limits than for costly reads: a bulk write is also parsed and sanitized here, and holds its body in memory while
- * it is queued.
+ * Lower limits than for costly reads: a bulk write is also parsed and sanitized here, and holds its body in memory
+ * while it is queued.
  */
 const BULK_WRITES: Limits = { maxRunning: 2, maxPerClient: 1, maxQueued: 50, maxQueuedPerClient: 4 };
 const SANITIZER: Limits = { maxRunning: 1, maxQueued: 200 };

@@ -42,8 +42,8 @@ const STORED_BYTES = `
 type Account = { uncounted: number; unmeasured: number; blockedUntil: number; fullUntil: number };
 
 /**
- * Begins at a random level, so that of many processes, restarts and evictions each counts its share: a user who writes a
- * tenth of a step is counted every tenth time.
+ * Begins at a random level, so that of many processes, restarts and evictions each counts its share: a user who writes
+ * a tenth of a step is counted every tenth time.
  */
 const newAccount = (): Account => ({
   uncounted: Math.random() * COUNTED_BYTES,

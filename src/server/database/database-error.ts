@@ -67,8 +67,8 @@ const CONNECTION_MESSAGE = /connection (terminated|timeout)|timeout exceeded whe
 const LOCK_TIMEOUT = '55P03';
 
 /**
- * The SQLSTATE; null for an error that PostgreSQL did not send. PostgreSQL also reports 42501 if it may not write a file
- * of its own, such as on a read-only disk. That is an I/O error here: no request causes it.
+ * The SQLSTATE; null for an error that PostgreSQL did not send. PostgreSQL also reports 42501 if it may not write a
+ * file of its own, such as on a read-only disk. That is an I/O error here: no request causes it.
  */
 export function sqlStateOf(error: unknown): string | null {
   if (!isDatabaseFailure(error)) return null;

@@ -39,8 +39,8 @@ export type StatementOptions = {
    */
   isQuickRead?: boolean;
   /**
-   * The statement writes a short row of its user, and can be run again after a rollback. It may share a transaction, and
-   * so its flush, with quick writes of other users.
+   * The statement writes a short row of its user, and can be run again after a rollback. It may share a transaction,
+   * and so its flush, with quick writes of other users.
    */
   isQuickWrite?: boolean;
 };

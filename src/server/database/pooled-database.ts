@@ -55,8 +55,8 @@ const NOTIFY = `
  */
 const QUICK_READ_LIMIT_MS = 200;
 /**
- * A read that reached the limit shares no connection for this time, for the same caller. Threat: reads that are repeated
- * would take the limit from the reads behind them each time.
+ * A read that reached the limit shares no connection for this time, for the same caller. Threat: reads that are
+ * repeated would take the limit from the reads behind them each time.
  */
 const SLOW_READ_MS = 60_000;
 const MAX_SLOW_READS = 1_000;

@@ -24,8 +24,8 @@ export const ACT_AS = "select set_config('role', $1, true) is null, set_config('
 /** Sends back a token of the query, see `ForeignAnswerError`. */
 const ACT_AS_WITH_TOKEN = `${ACT_AS}, $3::text`;
 /**
- * Also limits the time of the statement: PostgreSQL starts a new timer for the Bind that follows an Execute, so the limit
- * that the first group sets applies to the second one, and ends with the transaction.
+ * Also limits the time of the statement: PostgreSQL starts a new timer for the Bind that follows an Execute, so the
+ * limit that the first group sets applies to the second one, and ends with the transaction.
  */
 const ACT_AS_WITH_LIMIT = `${ACT_AS_WITH_TOKEN}, set_config('statement_timeout', $4, true) is null`;
 /**
@@ -107,8 +107,8 @@ function preparationOf(wire: Wire): Preparation {
 }
 
 /**
- * Sends a statement of this file, and its Parse unless the connection has confirmed it. Each Parse has a name of its own:
- * PgBouncer keeps the name of a Parse that PostgreSQL skipped after an error, and refuses it the next time.
+ * Sends a statement of this file, and its Parse unless the connection has confirmed it. Each Parse has a name of its
+ * own: PgBouncer keeps the name of a Parse that PostgreSQL skipped after an error, and refuses it the next time.
  */
 function sendConstant(wire: Wire, preparation: Preparation, statement: Settings, values: string[]): void {
   const { settingsNames, pending } = preparation;
@@ -305,8 +305,8 @@ type SharedFailure = { readonly error: Error; readonly at: number };
 
 /**
  * Runs the queries of several callers in one transaction and one round trip: each sets its own role and claims before
- * its statement, and a single Sync commits all of them. If one fails, all of them reject with its error. All of them are
- * prepared, so none fails before it is sent.
+ * its statement, and a single Sync commits all of them. If one fails, all of them reject with its error. All of them
+ * are prepared, so none fails before it is sent.
  */
 export class SharedTransaction extends DriverQuery implements Submittable {
   /** Null once it is committed. */

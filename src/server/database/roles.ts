@@ -42,8 +42,8 @@ export function requestConnection(ownerUrl: string): pg.ClientConfig {
 }
 
 /**
- * Creates missing acting roles, creates or updates the request login and sets its missing time-outs; does nothing if all
- * of this is done. Existing acting roles stay as they are, because all databases of the server share them.
+ * Creates missing acting roles, creates or updates the request login and sets its missing time-outs; does nothing if
+ * all of this is done. Existing acting roles stay as they are, because all databases of the server share them.
  */
 export async function ensureRoles(owner: pg.Client, ownerUrl: string): Promise<void> {
   if (!(await mayActAsAll(ownerUrl))) {

@@ -48,9 +48,9 @@ type DriverValue<V> = V extends Uint8Array ? Buffer : V;
 export type Tables = { [T in keyof Rows]: { [C in keyof Rows[T]]: Column<T, C> } };
 
 /**
- * Type parsers for PostgreSQL values, where the driver's default is wrong for us. `date` stays the text `YYYY-MM-DD`: the
- * driver would parse it as an instant in the machine's time zone. `bigint` becomes a number: ours are counts and row ids,
- * far below 2^53. `timestamptz` keeps the driver's default, a Date.
+ * Type parsers for PostgreSQL values, where the driver's default is wrong for us. `date` stays the text `YYYY-MM-DD`:
+ * the driver would parse it as an instant in the machine's time zone. `bigint` becomes a number: ours are counts and
+ * row ids, far below 2^53. `timestamptz` keeps the driver's default, a Date.
  */
 export function valueTypes(): pg.TypeOverrides {
   const types = new pg.TypeOverrides();

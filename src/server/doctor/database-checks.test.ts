@@ -60,7 +60,8 @@ test('names each fault of roles, migrations and connections', async () => {
     const forget = 'delete from migrations.applied where number = 9999';
     const database = new pg.Client({ connectionString: url });
     await database.connect();
-    // When an expectation fails, the database is dropped while this client is connected. Without a listener its error would end the run.
+    // When an expectation fails, the database is dropped while this client is connected. Without a listener its error
+    // would end the run.
     database.on('error', () => {});
     const diagnose = async (
       name: string,

@@ -255,8 +255,8 @@ const formatJson = (results: readonly Result[]): string =>
   JSON.stringify({ status: worstResult(results), checks: results }, null, 2);
 
 /**
- * Returns a function that replaces the secrets of the settings in a text. Threat: an error of a library quotes an address
- * with its password, and reports are pasted into tickets.
+ * Returns a function that replaces the secrets of the settings in a text. Threat: an error of a library quotes an
+ * address with its password, and reports are pasted into tickets.
  */
 export function createRedactor(settings: object): (text: string) => string {
   const secrets = new Set<string>();

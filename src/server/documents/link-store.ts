@@ -1,9 +1,9 @@
 /**
  * The links of `document_links`, and what they show.
  *
- * Threat: a stranger guesses, finds or keeps a link. A token has 256 random bits and is stored as a hash, so neither a guess
- * nor a stolen backup opens a document. Each view asks the database again: a link that has ended, whose document is gone, or
- * whose owner is deleted, banned or no longer a Closer shows nothing at once.
+ * Threat: a stranger guesses, finds or keeps a link. A token has 256 random bits and is stored as a hash, so neither a
+ * guess nor a stolen backup opens a document. Each view asks the database again: a link that has ended, whose document
+ * is gone, or whose owner is deleted, banned or no longer a Closer shows nothing at once.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Day } from '#domain/day/day.ts';
@@ -17,7 +17,10 @@ const hashToken = (token: string): Buffer => createHash('sha256').update(token).
 
 export type NewLink = { userId: string; documentId: string | null; reviewId: string | null; days: LinkDays };
 
-/** As the user: policies decide about the plan, and foreign keys about whose document it is. Returns the only copy of the token. */
+/**
+ * As the user: policies decide about the plan, and foreign keys about whose document it is. Returns the only copy of
+ * the token.
+ */
 export async function insertLink(
   user: AsUser,
   { userId, documentId, reviewId, days }: NewLink,

@@ -1,9 +1,10 @@
 /**
  * `GET /s/<token>`: the document or review of a read-only link, as HTML without script (docs/specification/wins.md 2).
  *
- * Threat: a document is a stranger's text on our origin. Every value is escaped, the policy allows one inline style by its
- * hash and nothing else, and nothing on the page leads anywhere. Threat: the token leaks. The page requests nothing, sends
- * no referrer and is stored by no cache, the service worker leaves the path alone, and the log has the route's pattern only.
+ * Threat: a document is a stranger's text on our origin. Every value is escaped, the policy allows one inline style by
+ * its hash and nothing else, and nothing on the page leads anywhere. Threat: the token leaks. The page requests
+ * nothing, sends no referrer and is stored by no cache, the service worker leaves the path alone, and the log has the
+ * route's pattern only.
  */
 import { Hono, type Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';

@@ -161,8 +161,8 @@ export function createChangeStreams({ database, clock, limiters, log, events = N
         if (subscription.ended) return yield { event: 'end', data: { reason: subscription.ended } };
         const deliveries = subscription.waiting;
         subscription.waiting = [];
-        // A session known as ended receives nothing more, not even a change that was made before it ended. Another process
-        // may end one up to 30 s before this one knows (docs/specification/accounts.md 4).
+        // A session known as ended receives nothing more, not even a change that was made before it ended. Another
+        // process may end one up to 30 s before this one knows (docs/specification/accounts.md 4).
         const caller = await runLimited(checks, authenticate);
         for (const { event, id } of deliveries) {
           const described: LiveEvent =

@@ -1,6 +1,6 @@
 /**
- * `find-entries` {query}: finds the caller's open days whose logs contain the words (docs/decisions/0013), and the tags that
- * complete the query.
+ * `find-entries` {query}: finds the caller's open days whose logs contain the words (docs/decisions/0013), and the tags
+ * that complete the query.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Context } from 'hono';

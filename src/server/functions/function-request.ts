@@ -81,7 +81,10 @@ type Zones = {
   at?: Date;
 };
 
-/** The day in which the user is now, or was at an instant. Null if no zone is known: a wrong day would be worse than a question. */
+/**
+ * The day in which the user is now, or was at an instant. Null if no zone is known: a wrong day would be worse than a
+ * question.
+ */
 export async function findUserDay(
   { database, clock }: { database: Database; clock: Clock },
   { userId, identity }: AppendingUser,

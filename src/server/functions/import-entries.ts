@@ -1,11 +1,11 @@
 /**
- * `import-entries` {importId, program, entries}: writes days of imported files (docs/decisions/0012), on every plan. Logs are
- * written as the user, under the same policies as every save. Days that the plan does not open are inserted as the
- * service: only for that user, and only where the day has no log. The coach's columns, which clients cannot write, are
- * written as the service too: only in rows of that user whose log this request has written.
+ * `import-entries` {importId, program, entries}: writes days of imported files (docs/decisions/0012), on every plan.
+ * Logs are written as the user, under the same policies as every save. Days that the plan does not open are inserted as
+ * the service: only for that user, and only where the day has no log. The coach's columns, which clients cannot write,
+ * are written as the service too: only in rows of that user whose log this request has written.
  *
- * Threat: a free user reads or changes locked logs through an import. The answer says of a locked day only whether it has
- * a log, which the user's own list of dates says as well.
+ * Threat: a free user reads or changes locked logs through an import. The answer says of a locked day only whether it
+ * has a log, which the user's own list of dates says as well.
  *
  * An entry names the version that it replaces, or null for a day without a log, so an import overwrites no unseen
  * change.
@@ -77,9 +77,9 @@ const REPLACED_BYTES = `
    where entry.user_id = $1::uuid and entry.id = sent.id and entry.revision = sent.revision`;
 
 /**
- * Dates imported feedback before the row's last change, so that the page shows it as outdated: a file can claim that any
- * text is current feedback on this log. Never replaces current feedback, which the coach may have written since the file
- * was compared.
+ * Dates imported feedback before the row's last change, so that the page shows it as outdated: a file can claim that
+ * any text is current feedback on this log. Never replaces current feedback, which the coach may have written since the
+ * file was compared.
  */
 const WRITE_FEEDBACK = `
   update public.entries as entry

@@ -1,4 +1,7 @@
-/** `read-days` {from, to?} or {period, date?, time_zone?}: the caller's logs of some days as Markdown, for programs (docs/specification/capture.md 3). */
+/**
+ * `read-days` {from, to?} or {period, date?, time_zone?}: the caller's logs of some days as Markdown, for programs
+ * (docs/specification/capture.md 3).
+ */
 import { setImmediate } from 'node:timers/promises';
 import type { Context } from 'hono';
 import { isDay, addDays, WEEKDAYS, weekdayOf, type Day } from '#domain/day/day.ts';

@@ -106,7 +106,8 @@ export function functionRoutes(deps: FunctionDeps): Hono<AppEnv> {
   const functions = listFunctions(deps);
   const routes = new Hono<AppEnv>();
 
-  // Not `/:name`: with the webhook's fixed path beside a parameter, Hono would match every request with a slower router.
+  // Not `/:name`: with the webhook's fixed path beside a parameter, Hono would match every request with a slower
+  // router.
   routes.all('/*', async (context) => {
     // Private data: no proxy or browser may cache it.
     context.header('Cache-Control', 'no-store');

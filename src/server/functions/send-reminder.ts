@@ -1,9 +1,9 @@
 /**
- * `send-reminder` {}: sends the caller the reminder of today at once, by mail and to the devices, as an example. Changes
- * nothing of the schedule.
+ * `send-reminder` {}: sends the caller the reminder of today at once, by mail and to the devices, as an example.
+ * Changes nothing of the schedule.
  *
- * Threat: a stolen session floods the owner's mailbox. The mail goes to the proven address of the account alone, three times
- * an hour.
+ * Threat: a stolen session floods the owner's mailbox. The mail goes to the proven address of the account alone, three
+ * times an hour.
  */
 import type { Context } from 'hono';
 import { currentDay, type DayEnd } from '#domain/day/current-day.ts';
@@ -110,7 +110,8 @@ type Deps = { database: Database; auth: AuthDeps; push: Push | null };
 
 /**
  * `push-subscription` {subscription}: this browser shows the caller's reminders until its session ends or the device is
- * removed (docs/specification/habit.md 6). Without a subscription the answer has the key that a browser subscribes with.
+ * removed (docs/specification/habit.md 6). Without a subscription the answer has the key that a browser subscribes
+ * with.
  */
 export function pushSubscription({ database, auth, push }: Deps) {
   return async function subscribe(context: Context<AppEnv>, caller: SignedInCaller): Promise<Response> {

@@ -1,10 +1,10 @@
 /**
- * `POST /functions/v1/slack`: Slack's slash command, such as `/hustle Shipped it` (docs/specification/capture.md 5). The
- * signature replaces a token. A Slack user writes to the account that was linked on the page /connect.
+ * `POST /functions/v1/slack`: Slack's slash command, such as `/hustle Shipped it` (docs/specification/capture.md 5).
+ * The signature replaces a token. A Slack user writes to the account that was linked on the page /connect.
  *
- * Threat: a stranger posts commands of other people. Slack signs each request with a secret of our app; the comparison takes
- * constant time, and a request that is older than five minutes is refused. Threat: a request is repeated within that time.
- * Slack's `trigger_id` is the idempotency key.
+ * Threat: a stranger posts commands of other people. Slack signs each request with a secret of our app; the comparison
+ * takes constant time, and a request that is older than five minutes is refused. Threat: a request is repeated within
+ * that time. Slack's `trigger_id` is the idempotency key.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Hono, type Context } from 'hono';
@@ -81,7 +81,10 @@ const answer = (context: Context, text: string): Response => context.json({ resp
 const escapeSlack = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** The text as it was typed: Slack escapes it, and sends links and names as `<https://a.example|a.example>`, `<@U1|ada>`. */
+/**
+ * The text as it was typed: Slack escapes it, and sends links and names as `<https://a.example|a.example>`,
+ * `<@U1|ada>`.
+ */
 const unescapeSlack = (text: string): string =>
   text
     .replaceAll(/<([@#!]?)([^<>|]*)(?:\|([^<>]*))?>/g, (_, sign: string, target: string, label?: string) =>

@@ -1,10 +1,10 @@
 /**
- * The pages behind the links of the evening's mails: `/evening/TOKEN` stores a quick entry, `/unsubscribe/TOKEN` turns a mail
- * off (docs/specification/habit.md 3).
+ * The pages behind the links of the evening's mails: `/evening/TOKEN` stores a quick entry, `/unsubscribe/TOKEN` turns
+ * a mail off (docs/specification/habit.md 3).
  *
- * Threat: mail clients and scanners open every link. GET and HEAD change nothing; the button of the page sends a POST. The
- * token in the URL is the only secret: no page links to another site, `Referrer-Policy` hides the path, nothing is cached,
- * and the request log has only the route's pattern.
+ * Threat: mail clients and scanners open every link. GET and HEAD change nothing; the button of the page sends a POST.
+ * The token in the URL is the only secret: no page links to another site, `Referrer-Policy` hides the path, nothing is
+ * cached, and the request log has only the route's pattern.
  *
  * Threat: a stranger guesses a token. It has 128 random bits, and every wrong one costs a slot of a small queue.
  */
@@ -170,7 +170,8 @@ async function unsubscribe(deps: PageDeps, context: Context<AppEnv>): Promise<Pa
   if (!unsubscription) return BAD_UNSUBSCRIBE;
   const { userId, kind, sentAt } = unsubscription;
   const column = kind === 'reminder' ? 'remind_by_mail' : 'digest';
-  // Threat: an old mail that was passed on turns off what the user has turned on again since. The link of the next mail works.
+  // Threat: an old mail that was passed on turns off what the user has turned on again since. The link of the next mail
+  // works.
   const { rows } = await deps.database.asService('unsubscribe').statement<{ isOld: boolean }>(
     `with schedule as (
        select on_since > $3::timestamptz + interval '1 second' as is_old from public.reminder_schedule where user_id = $1 and kind = $2),

@@ -1,8 +1,8 @@
 /**
  * The tokens in the mails of the evening.
  *
- * A token is 16 bytes of the user's id and 16 random bytes as 52 lower-case letters and digits, which fit into a link and
- * into the local part of an address. Only its hash is stored, with the user, the day and what it is for.
+ * A token is 16 bytes of the user's id and 16 random bytes as 52 lower-case letters and digits, which fit into a link
+ * and into the local part of an address. Only its hash is stored, with the user, the day and what it is for.
  */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { base32nopad } from '@scure/base';
@@ -46,8 +46,8 @@ export async function storeMailTokens(
 }
 
 /**
- * The day and the user of a valid token. Threat: the links of an account that the operator has banned, or that is about to be
- * deleted, write on.
+ * The day and the user of a valid token. Threat: the links of an account that the operator has banned, or that is about
+ * to be deleted, write on.
  */
 export async function findMailToken(
   service: AsService,
@@ -66,8 +66,8 @@ export async function findMailToken(
   return rows[0] ? { ...parsed, day: rows[0].day } : null;
 }
 
-// The token of an unsubscribe link is signed instead of stored, because such a link has to work for weeks and every mail has
-// one. It names the user, what is turned off and when the mail was sent.
+// The token of an unsubscribe link is signed instead of stored, because such a link has to work for weeks and every
+// mail has one. It names the user, what is turned off and when the mail was sent.
 
 const KINDS: readonly DueKind[] = ['reminder', 'digest'];
 const SIGNED_BYTES = ID_BYTES + 1 + 4;

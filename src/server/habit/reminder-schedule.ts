@@ -1,6 +1,6 @@
 /**
- * The rows of `reminder_schedule` as a queue that many processes share. A process claims a batch for a short time, plans or
- * skips what needs no mail in one statement, and marks rows as sent right before their mails leave.
+ * The rows of `reminder_schedule` as a queue that many processes share. A process claims a batch for a short time,
+ * plans or skips what needs no mail in one statement, and marks rows as sent right before their mails leave.
  *
  * At most once: a process that dies between the mark and the mail loses that mail, and never sends a second one. Rows
  * that it has only claimed are free again when the lease ends.
@@ -84,8 +84,8 @@ export type Sending = {
 };
 
 /**
- * Skips a row whose lease was lost, whose preferences have changed, whose day was sent, or, of a reminder, whose day has words
- * by now or has become a day off.
+ * Skips a row whose lease was lost, whose preferences have changed, whose day was sent, or, of a reminder, whose day
+ * has words by now or has become a day off.
  */
 const MARK = `
   with wanted as (

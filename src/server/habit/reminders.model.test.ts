@@ -1,8 +1,9 @@
 /**
- * Model test of the evening reminders by mail and on devices: users in all zones of the tz database, days with and without
- * words, changes of the preferences and devices, servers that stop, push services that are down or break off, and processes
- * that die between claim, mark, push and mail, on a virtual clock with the real statements and push messages. Never two
- * reminders of a channel for a day, never one for a day with words, never one at night, on a day off, or late.
+ * Model test of the evening reminders by mail and on devices: users in all zones of the tz database, days with and
+ * without words, changes of the preferences and devices, servers that stop, push services that are down or break off,
+ * and processes that die between claim, mark, push and mail, on a virtual clock with the real statements and push
+ * messages. Never two reminders of a channel for a day, never one for a day with words, never one at night, on a day
+ * off, or late.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addDays, WEEKDAYS, weekdayOf, type Day } from '#domain/day/day.ts';
@@ -205,7 +206,8 @@ test(
           try {
             await sendReminders(deps, new AbortController().signal);
           } catch (error) {
-            // On a busy machine a process may get no connection in time. Its run ends there, like that of one that dies.
+            // On a busy machine a process may get no connection in time. Its run ends there, like that of one that
+            // dies.
             if (error instanceof ProcessDied || isConnectionFailure(error)) faults.die += 1;
             else if (!(error instanceof MailDeferred)) throw error;
           }
@@ -306,7 +308,8 @@ test(
       await Promise.all(processes.slice(0, 1 + below(3)).map((process) => process.run(next() < 0.25)));
       receivePushed();
     }
-    // The schedule exercised what it is about. Of the order in which the processes run, 64 to 112 mails come in 30 days.
+    // The schedule exercised what it is about. Of the order in which the processes run, 64 to 112 mails come in 30
+    // days.
     expect(sent.mail.size).toBeGreaterThan(USERS * DAYS * 0.05);
     expect(sent.push.size).toBeGreaterThan(USERS * DAYS * 0.1);
     for (const [fault, count] of Object.entries(faults)) expect(count, fault).toBeGreaterThan(0);

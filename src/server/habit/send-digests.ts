@@ -105,7 +105,10 @@ async function sendOne(
   return true;
 }
 
-/** The review of the seven days as the reviews page would write it, or its stored one. Null if it is not written in time. */
+/**
+ * The review of the seven days as the reviews page would write it, or its stored one. Null if it is not written in
+ * time.
+ */
 async function reviewWeek(
   { coach, log }: DigestDeps,
   { userId, day }: { userId: string; day: Day },

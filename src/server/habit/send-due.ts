@@ -1,6 +1,6 @@
 /**
- * A run of the job that mails what is due in `reminder_schedule`: it claims rows, plans those for which nothing is sent, and
- * hands the others over. Reminders and digests say what they are about.
+ * A run of the job that mails what is due in `reminder_schedule`: it claims rows, plans those for which nothing is
+ * sent, and hands the others over. Reminders and digests say what they are about.
  */
 import type { Day } from '#domain/day/day.ts';
 import type { Preferences } from '#domain/habit/preferences.ts';

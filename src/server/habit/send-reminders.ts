@@ -49,7 +49,10 @@ export type ReminderDeps = ReminderWriter & {
 
 export type SendCounts = { mailed: number; pushed: number; planned: number; skipped: number; dropped: number };
 
-/** The question of a reminder; with prompts the one that the page of the day asks too (docs/specification/time-off.md 3). */
+/**
+ * The question of a reminder; with prompts the one that the page of the day asks too (docs/specification/time-off.md
+ * 3).
+ */
 export const questionOf = (day: Day, hasPrompts: boolean): string => (hasPrompts ? promptOf(day) : REMINDER_PROMPT);
 /** A reply quotes it (`inbound/reply-text.ts`). */
 export const REMINDER_PROMPT = 'What did you get done today?';

@@ -27,8 +27,8 @@ export function healthRoutes({ config, database, metrics }: HealthDeps): Hono<Ap
   const routes = new Hono<AppEnv>();
 
   /**
-   * Threat: a stranger asks thousands of times at once. With a check each, the queue of the database would be full, and a
-   * balancer that is answered 503 would take all servers out.
+   * Threat: a stranger asks thousands of times at once. With a check each, the queue of the database would be full, and
+   * a balancer that is answered 503 would take all servers out.
    *
    * The limit is part of the check: after a check that hangs, the next probe asks again, on another connection.
    */

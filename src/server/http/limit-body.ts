@@ -4,11 +4,11 @@
  * Threat: unauthenticated clients exhaust memory with large bodies. The body is read only when a handler requests it,
  * on protected routes after it checked the access token; the body of a rejected request is discarded unread.
  *
- * Threat: a client sends its body in pieces of one byte. Node hands over each piece as an object of over 100 bytes, so a
- * body is copied into one buffer as it arrives. `connection-guard.ts` bounds the number of pieces.
+ * Threat: a client sends its body in pieces of one byte. Node hands over each piece as an object of over 100 bytes, so
+ * a body is copied into one buffer as it arrives. `connection-guard.ts` bounds the number of pieces.
  *
- * Threat: the thief of a session keeps requests open for a minute, and sends their last bytes after the owner has signed
- * out everywhere. The caller is therefore authenticated again once the body has arrived.
+ * Threat: the thief of a session keeps requests open for a minute, and sends their last bytes after the owner has
+ * signed out everywhere. The caller is therefore authenticated again once the body has arrived.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Context, MiddlewareHandler } from 'hono';
@@ -60,8 +60,8 @@ export async function readText(context: Context<AppEnv>): Promise<string> {
 }
 
 /**
- * Gives memory back at once. Threat: a flood of the largest bodies; V8 would keep hundreds of megabytes of their buffers
- * until a collection.
+ * Gives memory back at once. Threat: a flood of the largest bodies; V8 would keep hundreds of megabytes of their
+ * buffers until a collection.
  */
 function free({ buffer, length }: Uint8Array): void {
   // Small buffers of Node share one memory.

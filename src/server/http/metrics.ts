@@ -1,6 +1,7 @@
 /**
  * The metrics of one server in the Prometheus text format
- * (https://prometheus.io/docs/instrumenting/exposition_formats/). docs/operations/monitoring.md says which to begin with.
+ * (https://prometheus.io/docs/instrumenting/exposition_formats/). docs/operations/monitoring.md says which to begin
+ * with.
  */
 import { createEventCounters, type EventCounters } from '../metrics/events.ts';
 import { Histogram, Registry, type MetricsRegistry } from '../metrics/prom-client.ts';

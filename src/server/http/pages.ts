@@ -41,8 +41,9 @@ const WORKER_PRELOAD = 'Service-Worker-Navigation-Preload';
 type RouteFiles = Partial<Record<RouteName, { early: string[]; scripts: string[]; styles: string[] }>>;
 
 /**
- * `preloads`: a `Link` header, so that a deep link causes no request waterfall. What the first paint waits for comes first:
- * over HTTP/1.1 a browser opens six connections, and asks for these files before it reads the page. `policy`: this page's own Content-Security-Policy. Null: the one that every other response has.
+ * `preloads`: a `Link` header, so that a deep link causes no request waterfall. What the first paint waits for comes
+ * first: over HTTP/1.1 a browser opens six connections, and asks for these files before it reads the page. `policy`:
+ * this page's own Content-Security-Policy. Null: the one that every other response has.
  */
 type Page = { file: BuiltFile; preloads: string; policy: string | null };
 export type Site = {
@@ -70,8 +71,8 @@ export async function loadSite(folder: string, config: Config): Promise<Site> {
     const built = files.get(file);
     if (!built) return null;
     const html = fillSlots(renderConditionals(await readText(built), shown), slots);
-    // Vite would request each style sheet when its chunk is imported. The page links those of its entry already, which the
-    // styles of a screen override.
+    // Vite would request each style sheet when its chunk is imported. The page links those of its entry already, which
+    // the styles of a screen override.
     const added = styles
       .map((style) => `<link rel="stylesheet" crossorigin href="/${style}">`)
       .filter((link) => !html.includes(link))
@@ -193,7 +194,10 @@ async function serviceWorkerFile(files: BuiltFiles, version: string, isOn: boole
 
 const link = (href: string, text: string): string => `<a href="${escapeHtml(href)}">${escapeHtml(text)}</a>`;
 
-/** The value of each `<!--slot:NAME-->` of the built HTML, escaped; empty if the operator has not set it. None is a script. */
+/**
+ * The value of each `<!--slot:NAME-->` of the built HTML, escaped; empty if the operator has not set it. None is a
+ * script.
+ */
 function templateValues(config: Config): Record<string, string> {
   const { contact } = config;
   const social = contact.social.map(({ label, url }) => `<li>${link(url, label)}</li>`).join('');
@@ -250,8 +254,8 @@ type BuiltFile = {
 };
 
 /**
- * The built client, held in memory (about 1 MB). Keys are URL paths, `/assets/journal-1a2b3c.js`. Threat: path traversal.
- * Requests only look up keys of this map and never access the file system.
+ * The built client, held in memory (about 1 MB). Keys are URL paths, `/assets/journal-1a2b3c.js`. Threat: path
+ * traversal. Requests only look up keys of this map and never access the file system.
  */
 type BuiltFiles = ReadonlyMap<string, BuiltFile>;
 

@@ -51,8 +51,9 @@ export type MinuteLimit = {
 };
 
 /**
- * `points` requests of a key in a minute, for what is asked for often: a process counts alone, and every `step` requests it
- * counts them in the database for all processes together, which then exceed the limit by a step each at most.
+ * `points` requests of a key in a minute, for what is asked for often: a process counts alone, and every `step`
+ * requests it counts them in the database for all processes together, which then exceed the limit by a step each at
+ * most.
  */
 export function createMinuteLimit(
   database: Pick<Database, 'asService'>,

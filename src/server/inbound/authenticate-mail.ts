@@ -1,9 +1,9 @@
 /**
- * Whether the domain of a sender vouches for a mail (docs/specification/habit.md 5): a DKIM signature, or SPF, of a domain
- * that DMARC aligns with the sender's, or, without a policy, of exactly this domain.
+ * Whether the domain of a sender vouches for a mail (docs/specification/habit.md 5): a DKIM signature, or SPF, of a
+ * domain that DMARC aligns with the sender's, or, without a policy, of exactly this domain.
  *
- * Threat: anyone may write any address into From. The token of the reply address is a secret of the mailbox, but mails are
- * forwarded and quoted, so it alone proves nothing.
+ * Threat: anyone may write any address into From. The token of the reply address is a secret of the mailbox, but mails
+ * are forwarded and quoted, so it alone proves nothing.
  */
 import { Resolver } from 'node:dns/promises';
 import type { DKIMResult } from 'mailauth';
@@ -50,9 +50,8 @@ export function createAuthenticator(servers: readonly string[], hostName: string
 const dnsError = (code: string): Error => Object.assign(new Error(`DNS was not asked: ${code}`), { code });
 
 /**
- * The domain that one owner has registered, by the list of public suffixes.
- * Threat: the customers of `github.io` or `eu.org` have sibling domains. DMARC's tree walk takes them for one owner's unless the
- * suffix says otherwise in DNS.
+ * The domain that one owner has registered, by the list of public suffixes. Threat: the customers of `github.io` or
+ * `eu.org` have sibling domains. DMARC's tree walk takes them for one owner's unless the suffix says otherwise in DNS.
  */
 const ownerOf = (domain: string): string => getDomain(domain, { allowPrivateDomains: true }) ?? domain;
 
@@ -67,7 +66,8 @@ async function authenticate(
   const isOwners = (domain: string): boolean => ownerOf(domain) === owner;
 
   const dkim = await dkimVerify(withCrlf(claim.raw), {
-    // Threat: a mail names up to ten domains of a stranger, whose servers answer slowly. Their signatures would prove nothing.
+    // Threat: a mail names up to ten domains of a stranger, whose servers answer slowly. Their signatures would prove
+    // nothing.
     resolver: (name, type) =>
       isOwners(name.slice(name.lastIndexOf('._domainkey.') + '._domainkey.'.length))
         ? resolve(name, type)
@@ -100,8 +100,8 @@ async function authenticate(
 }
 
 /**
- * Threat: with `l=` a signature covers the beginning of a mail, and anybody may append to it. A header that it does not cover
- * may be added or changed, so that a mail to a list becomes one to us.
+ * Threat: with `l=` a signature covers the beginning of a mail, and anybody may append to it. A header that it does not
+ * cover may be added or changed, so that a mail to a list becomes one to us.
  */
 function isSound({ status, signingHeaders }: DKIMResult, { isMeantForUs }: Claim): boolean {
   return status.result === 'pass' && !status.underSized && isMeantForUs(signingHeaders?.headers ?? []);

@@ -1,6 +1,6 @@
 /**
- * The plain text of an HTML mail, without what mail clients mark as quotation or signature. htmlparser2 only tokenises, so
- * depth costs no stack, and nothing of the mail is rendered or loaded.
+ * The plain text of an HTML mail, without what mail clients mark as quotation or signature. htmlparser2 only tokenises,
+ * so depth costs no stack, and nothing of the mail is rendered or loaded.
  */
 import { Parser } from 'htmlparser2';
 
@@ -47,7 +47,10 @@ function isQuotation(name: string, { class: classes = '', id = '', type = '', na
 /** Elements deeper than this are read, without the indentation of their lists. */
 const MAX_LIST_DEPTH = 20;
 
-/** The text after this many elements is ignored. Threat: the parser searches all open elements at each tag: quadratic time. */
+/**
+ * The text after this many elements is ignored. Threat: the parser searches all open elements at each tag: quadratic
+ * time.
+ */
 const MAX_ELEMENTS = 8_000;
 const MAX_OPEN_ELEMENTS = 1_000;
 

@@ -1,6 +1,6 @@
 /**
- * Types and limits of inbound mail, for the SMTP listener, the webhooks and `receive-reply.ts`. That file and its libraries
- * take 5 MB, so they are loaded only where mail is received.
+ * Types and limits of inbound mail, for the SMTP listener, the webhooks and `receive-reply.ts`. That file and its
+ * libraries take 5 MB, so they are loaded only where mail is received.
  */
 
 /** A reply with the quoted mail and the picture of a signature. SMTP and the webhooks refuse more. */
@@ -27,8 +27,8 @@ export type InboundMail = {
 };
 
 /**
- * `stored`; `told`: not stored, and the user was told why; `repeated`: stored before; `refused`: dropped without an answer;
- * `later`: the sender should try again.
+ * `stored`; `told`: not stored, and the user was told why; `repeated`: stored before; `refused`: dropped without an
+ * answer; `later`: the sender should try again.
  */
 export type Outcome = 'stored' | 'told' | 'repeated' | 'refused' | 'later';
 

@@ -1,8 +1,9 @@
 /**
- * Reads a mail that may be a reply (docs/specification/habit.md 5). postal-mime decodes it: charsets, encodings, flowed text.
- * Attachments are counted and dropped.
+ * Reads a mail that may be a reply (docs/specification/habit.md 5). postal-mime decodes it: charsets, encodings, flowed
+ * text. Attachments are counted and dropped.
  *
- * Threat: a mail of a stranger is built to be slow. Its size, its headers and its nesting are bounded before they are read.
+ * Threat: a mail of a stranger is built to be slow. Its size, its headers and its nesting are bounded before they are
+ * read.
  */
 import PostalMime, { addressParser, decodeWords, type Address, type Email } from 'postal-mime';
 import { htmlToText } from './html-text.ts';
@@ -87,8 +88,8 @@ function checkLines(raw: Uint8Array): void {
 const MESSAGE_ID = /^<[\x21-\x3b\x3d\x3f-\x7e]{3,200}>$/;
 
 /**
- * Threat: two programs read different senders out of one mail. So there is one From with one address, without a group, and
- * the address is ASCII without quotes.
+ * Threat: two programs read different senders out of one mail. So there is one From with one address, without a group,
+ * and the address is ASCII without quotes.
  */
 function readSender({ from }: Email, headers: ReadonlyMap<string, readonly string[]>): string {
   const [value, ...others] = headers.get('from') ?? [];
@@ -109,10 +110,11 @@ const addressesOf = (addresses: readonly Address[]): string[] =>
   );
 
 /**
- * Whether lines of a header that a signature covers show that the mail was written to this address: To or Cc names it. Outlook
- * and Microsoft 365 sign neither; of theirs, the subject shows that the mail answers the one with this title.
+ * Whether lines of a header that a signature covers show that the mail was written to this address: To or Cc names it.
+ * Outlook and Microsoft 365 sign neither; of theirs, the subject shows that the mail answers the one with this title.
  *
- * Threat: a mail that the user has sent to somebody else, as to a list, gets a To with our address, which is not signed.
+ * Threat: a mail that the user has sent to somebody else, as to a list, gets a To with our address, which is not
+ * signed.
  */
 export function showsRecipient(signedLines: readonly string[], address: string, title: string): boolean {
   return signedLines.some((line) => {

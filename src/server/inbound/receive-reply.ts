@@ -2,13 +2,13 @@
  * Turns the reply to a reminder into items of the day that the reminder was for, and mails what was stored, or why not
  * (docs/specification/habit.md 5).
  *
- * Threat: a stranger who knows an address of ours sends to it. A mail is answered only if it carries a valid token, comes from
- * the proven address of the token's user, and that address's domain vouches for it. All others are dropped without an answer,
- * so no mail of ours goes to a forged sender and no two programs answer each other.
+ * Threat: a stranger who knows an address of ours sends to it. A mail is answered only if it carries a valid token,
+ * comes from the proven address of the token's user, and that address's domain vouches for it. All others are dropped
+ * without an answer, so no mail of ours goes to a forged sender and no two programs answer each other.
  *
- * Threat: a mail bomb. Mails that fail are counted for their address, those that a user has written for the user, and what is
- * read for the process. Beyond a limit the sender is asked to try again, so no stranger makes the user's own mail bounce. The
- * answers to one user are bounded apart.
+ * Threat: a mail bomb. Mails that fail are counted for their address, those that a user has written for the user, and
+ * what is read for the process. Beyond a limit the sender is asked to try again, so no stranger makes the user's own
+ * mail bounce. The answers to one user are bounded apart.
  */
 import { createHash } from 'node:crypto';
 import { dayLabel } from '#domain/day/day.ts';
@@ -111,8 +111,8 @@ export function createInbound(deps: InboundDeps): Inbound {
     if (token === null) throw new Refusal('unknown_address');
     const { userId } = token;
     identifyUser(userId);
-    // Threat: a stranger who knows the address sends refused mails until the limit stops its owner's replies too. By SMTP
-    // the limit counts each network alone.
+    // Threat: a stranger who knows the address sends refused mails until the limit stops its owner's replies too. By
+    // SMTP the limit counts each network alone.
     const network = mail.arrival && 'ip' in mail.arrival ? networkPrefix(mail.arrival.ip) : '';
     const key = `${token.hash.toString('base64url')} ${network}`;
     if (await isUsedUp(refusedMails, key)) return 'later';

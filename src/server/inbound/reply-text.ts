@@ -1,9 +1,9 @@
 /**
- * What a user has written in a reply: its text without the quoted mail, the signature and the lines that a mail client adds
- * (docs/specification/habit.md 5).
+ * What a user has written in a reply: its text without the quoted mail, the signature and the lines that a mail client
+ * adds (docs/specification/habit.md 5).
  *
- * The quoted mail is ours, so its own words mark it, whatever client and language quoted it. A signature is taken away only
- * where its form leaves no doubt: a line of the user that is lost is worse than a greeting that is stored.
+ * The quoted mail is ours, so its own words mark it, whatever client and language quoted it. A signature is taken away
+ * only where its form leaves no doubt: a line of the user that is lost is worse than a greeting that is stored.
  */
 import { dayLabel, type Day } from '#domain/day/day.ts';
 import { PROMPTS } from '#domain/habit/prompts.ts';
@@ -59,8 +59,8 @@ const bare = (line: string): string =>
     .trim();
 
 /**
- * Removes our mail where a client quotes it without signs, as Outlook does. It begins with one of our sentences and ends with
- * our last line; what follows was written below it.
+ * Removes our mail where a client quotes it without signs, as Outlook does. It begins with one of our sentences and
+ * ends with our last line; what follows was written below it.
  */
 function cutOurMail(lines: readonly string[], quoted: Quoted): string[] {
   const isMarker = createMarkerTest(quoted.day);
@@ -93,7 +93,10 @@ function findQuoteBegin(lines: readonly string[], marker: number, quoted: Quoted
 
 /** Lines of a header block that Outlook writes: "From: …", "Sent: …", in any language. */
 const MAX_HEADER_LINES = 8;
-/** Blank lines that a client puts between it and the quotation. Threat: a mail of quotations with all lines blank above each. */
+/**
+ * Blank lines that a client puts between it and the quotation. Threat: a mail of quotations with all lines blank above
+ * each.
+ */
 const MAX_GAP_LINES = 20;
 const RULE = /^[-_=*\u2014\s]{3,}$/;
 /** Above a block of headers, also with words in it: `-----Original Message-----`. */
@@ -104,8 +107,8 @@ const MIN_HEADER_LINES = 3;
 const WRAPPED_ATTRIBUTION = /\b\d{4}\b|\d{1,2}[:.]\d{2}/;
 
 /**
- * The line "On … wrote:" and a block of headers name our address. No list of languages is complete; the address is the same in
- * all.
+ * The line "On … wrote:" and a block of headers name our address. No list of languages is complete; the address is the
+ * same in all.
  */
 function findAttributionBegin(lines: readonly string[], quote: number, { addresses, name }: Quoted): number {
   let at = quote - 1;
@@ -204,15 +207,18 @@ function isSentFrom(line: string): boolean {
 
 const MIN_NAME_LENGTH = 3;
 const MAX_CONTACT_LENGTH = 100;
-/** A telephone number, an address of mail or a page, alone or behind a label: "T", "Tel.:". "Called 0441 234567" is none. */
+/**
+ * A telephone number, an address of mail or a page, alone or behind a label: "T", "Tel.:". "Called 0441 234567" is
+ * none.
+ */
 const CONTACT =
   /^(?:\p{L}{1,3}\s|\p{L}[\p{L} ]{0,15}[.:]{1,2}\s?)?(?:\+?\(?\d[\d ()/.-]{6,}|\S+@\S+\.\S+|https?:\S+|www\.\S+)$/u;
 
 const isContact = (line: string): boolean => line.length <= MAX_CONTACT_LENGTH && CONTACT.test(line);
 
 /**
- * Many programs cut the space of the delimiter, and `--` may be a rule that the user has typed. A name of the author, or
- * another full one with a way to reach it, shows that a signature follows.
+ * Many programs cut the space of the delimiter, and `--` may be a rule that the user has typed. A name of the author,
+ * or another full one with a way to reach it, shows that a signature follows.
  */
 function isSignatureBlock(lines: readonly string[], { address, name }: Author): boolean {
   const [first = ''] = lines;

@@ -1,9 +1,9 @@
 /**
- * Receives mails by SMTP, where a setting says so (docs/operations.md, "Inbound mail"). It relays nothing: it takes mails to
- * addresses that carry a valid token and refuses every other recipient before the mail is sent.
+ * Receives mails by SMTP, where a setting says so (docs/operations.md, "Inbound mail"). It relays nothing: it takes
+ * mails to addresses that carry a valid token and refuses every other recipient before the mail is sent.
  *
- * Threat: a stranger holds connections, sends slowly, sends much, or guesses addresses. Connections, their time, mails, sizes
- * and wrong recipients are bounded, of one network and in all; what is over the size is not kept.
+ * Threat: a stranger holds connections, sends slowly, sends much, or guesses addresses. Connections, their time, mails,
+ * sizes and wrong recipients are bounded, of one network and in all; what is over the size is not kept.
  */
 import { readFile } from 'node:fs/promises';
 import { callbackify } from 'node:util';

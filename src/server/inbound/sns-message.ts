@@ -1,9 +1,9 @@
 /**
  * Verifies messages of Amazon SNS (https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html).
  *
- * Threat: the address of the certificate stands in the message, so a stranger would name one of their own, or one inside of
- * our network. It must be Amazon's file of the region of our topic. Only signatures of version 2 count: version 1 is SHA-1, and
- * the sender of a mail chooses most of what is signed.
+ * Threat: the address of the certificate stands in the message, so a stranger would name one of their own, or one
+ * inside of our network. It must be Amazon's file of the region of our topic. Only signatures of version 2 count:
+ * version 1 is SHA-1, and the sender of a mail chooses most of what is signed.
  */
 import { createVerify, X509Certificate } from 'node:crypto';
 import { LRUCache } from 'lru-cache';

@@ -1,10 +1,12 @@
 /**
- * Receives mails by webhook from Postmark, Mailgun and Amazon SES (docs/operations.md, "Inbound mail"). Each sends the raw mail,
- * so one pipeline reads and authenticates it; a provider's own reading of a mail does not say whose signature it checked.
+ * Receives mails by webhook from Postmark, Mailgun and Amazon SES (docs/operations.md, "Inbound mail"). Each sends the
+ * raw mail, so one pipeline reads and authenticates it; a provider's own reading of a mail does not say whose signature
+ * it checked.
  *
- * Threat: anybody may post here. Postmark sends a password, Mailgun and SNS sign; a request without one is refused before
- * anything else, Postmark's before its body is read. A proof of a provider only opens the pipeline: the mail is
- * authenticated as one that arrived by SMTP. Of SES's verdicts that of SPF is used, because it tells whose SPF it checked.
+ * Threat: anybody may post here. Postmark sends a password, Mailgun and SNS sign; a request without one is refused
+ * before anything else, Postmark's before its body is read. A proof of a provider only opens the pipeline: the mail is
+ * authenticated as one that arrived by SMTP. Of SES's verdicts that of SPF is used, because it tells whose SPF it
+ * checked.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { MIMEType } from 'node:util';
@@ -113,7 +115,10 @@ export function inboundRoutes(deps: Deps): Hono<AppEnv> {
   return routes;
 }
 
-/** A mail, or the reason why the request has none. `unverified`: the signature cannot be checked now. `done`: nothing to do. */
+/**
+ * A mail, or the reason why the request has none. `unverified`: the signature cannot be checked now. `done`: nothing to
+ * do.
+ */
 type Request = (InboundMail & { claim?: Claim }) | 'unsigned' | 'unverified' | 'unreadable' | 'done';
 
 function refuse(context: Context, status: 401 | 406 | 429 | 503, message = 'This mail was not accepted'): Response {

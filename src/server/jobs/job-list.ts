@@ -77,7 +77,8 @@ export function listJobs(deps: Deps): Job[] {
       run: async (signal) => ({ deleted: await deleteDueAccounts(deletion, signal) }),
     },
     {
-      // A build of an index may outlast the time limit of a job. The next run then finds the advisory lock taken, and ends.
+      // A build of an index may outlast the time limit of a job. The next run then finds the advisory lock taken, and
+      // ends.
       name: 'finish-migrations',
       everySeconds: MINUTE,
       retryDelaySeconds: 60,

@@ -23,8 +23,8 @@ export type Job = {
   /** Delay after the first failure; exponential backoff up to an hour. */
   readonly retryDelaySeconds: number;
   /**
-   * Does the due work and returns counts for the job's log line (no addresses, no ids). Must be idempotent and safe to run
-   * concurrently. Stops between two rows when `signal` aborts.
+   * Does the due work and returns counts for the job's log line (no addresses, no ids). Must be idempotent and safe to
+   * run concurrently. Stops between two rows when `signal` aborts.
    */
   run(signal: AbortSignal): Promise<Readonly<Record<string, number>>>;
 };

@@ -40,8 +40,8 @@ const EXPIRED: readonly (readonly [string, string, string])[] = [
 ];
 
 /**
- * An account that a signed-out person has made, and that nobody has confirmed or used in 30 days. One whose link or code is
- * still valid stays, and so does one that an administrator has made or invited, or banned. The index
+ * An account that a signed-out person has made, and that nobody has confirmed or used in 30 days. One whose link or
+ * code is still valid stays, and so does one that an administrator has made or invited, or banned. The index
  * `users_unconfirmed` finds it.
  */
 const UNCONFIRMED = `
@@ -86,8 +86,9 @@ export async function purgeExpired(service: AsService, now: Date, signal: AbortS
 const RETENTION_DAYS = 400;
 
 /**
- * Reads the sessions in the order of their ids, a page in each statement. An index on the time of the last renewal would
- * find the old ones faster, but each renewal would have to write it: no update of the table could be HOT any more.
+ * Reads the sessions in the order of their ids, a page in each statement. An index on the time of the last renewal
+ * would find the old ones faster, but each renewal would have to write it: no update of the table could be HOT any
+ * more.
  */
 const PURGE_PAGE = `
   with page as (select id from auth.sessions where id > $1 order by id limit ${BATCH_ROWS}),
@@ -180,9 +181,8 @@ const DELETE_APPEND_KEYS = `
    where (user_id, key) in (select user_id, key from public.appended_items where created_at <= $1 limit ${BATCH_ROWS})`;
 
 /**
- * Deletes earlier versions of logs after 30 days, and with them the records that undo an import and the keys of appended
- * items. `follow_entry`
- * (database/schema.sql) limits their number. Returns the number of deleted rows.
+ * Deletes earlier versions of logs after 30 days, and with them the records that undo an import and the keys of
+ * appended items. `follow_entry` (database/schema.sql) limits their number. Returns the number of deleted rows.
  */
 export async function purgeVersions(database: Database, clock: Clock, signal: AbortSignal): Promise<number> {
   const limit = new Date(clock.now().getTime() - VERSION_DAYS * 24 * 3_600_000);

@@ -85,7 +85,8 @@ test('the limiter is bounded, never idles, shares fairly and starves nobody', as
           const others = waiting.filter((entry) => entry !== started);
           if (started && started.loadBefore >= SHARE && others.length > 0) {
             unfairChances += 1;
-            // A client that has its share, a tenth of the slots, gets another slot only if all waiting clients have as many.
+            // A client that has its share, a tenth of the slots, gets another slot only if all waiting clients have as
+            // many.
             expect(Math.min(...others.map(({ loadBefore }) => loadBefore))).toBeGreaterThanOrEqual(started.loadBefore);
           }
         }

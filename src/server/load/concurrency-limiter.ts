@@ -1,7 +1,7 @@
 /**
- * A fair concurrency limiter with a bounded queue. It is work-conserving: a slot stays free only while every queued client
- * runs `maxPerClient`. A free slot goes to the queued client that runs least and was served least, so a client that floods
- * the server takes what the others leave.
+ * A fair concurrency limiter with a bounded queue. It is work-conserving: a slot stays free only while every queued
+ * client runs `maxPerClient`. A free slot goes to the queued client that runs least and was served least, so a client
+ * that floods the server takes what the others leave.
  *
  * A request counts for its address and, once authenticated, for its user: many accounts behind one address, and one
  * account behind many addresses, are one client each. If the queue is full, a new request takes the place of the
@@ -124,10 +124,10 @@ export function createConcurrencyLimiter(limits: Limits): ConcurrencyLimiter {
   }
 
   /**
-   * The fairness rule: the index of the waiter whose address or user, whichever runs more, runs least. Ties go to the user
-   * that runs least, so that colleagues behind one address share its part, then to the client that was served least. The
-   * last rule makes clients take turns when there are more of them than slots: otherwise the longest queue would be
-   * served first. -1 if no waiter may run.
+   * The fairness rule: the index of the waiter whose address or user, whichever runs more, runs least. Ties go to the
+   * user that runs least, so that colleagues behind one address share its part, then to the client that was served
+   * least. The last rule makes clients take turns when there are more of them than slots: otherwise the longest queue
+   * would be served first. -1 if no waiter may run.
    */
   function findNext(): number {
     let best = -1;

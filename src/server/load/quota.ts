@@ -1,10 +1,10 @@
 /**
- * Shares out what cannot queue, such as connections and memory: a quota refuses at once. Alone, a client may hold half of
- * it. Once half is taken, a client that holds a tenth gets no more, so that many clients have room. Once all is taken, a
- * client that would hold a tenth at most gets the place of the client that holds the most above a tenth.
+ * Shares out what cannot queue, such as connections and memory: a quota refuses at once. Alone, a client may hold half
+ * of it. Once half is taken, a client that holds a tenth gets no more, so that many clients have room. Once all is
+ * taken, a client that would hold a tenth at most gets the place of the client that holds the most above a tenth.
  *
- * Threats: a client that came first keeps half for ever; many small clients together push others out. The first tenth of
- * a client is never reclaimed.
+ * Threats: a client that came first keeps half for ever; many small clients together push others out. The first tenth
+ * of a client is never reclaimed.
  */
 
 const SHARE = 10;
@@ -21,8 +21,8 @@ export type Quota = {
 };
 
 /**
- * Ends one thing that the client holds, and calls `giveBack` before it returns, or does neither. For a quota that counts
- * things (each amount is 1) that a client can hold for ever.
+ * Ends one thing that the client holds, and calls `giveBack` before it returns, or does neither. For a quota that
+ * counts things (each amount is 1) that a client can hold for ever.
  */
 export type Reclaim = (client: string) => void;
 

@@ -1,6 +1,6 @@
 /**
- * Runs `work` at most once at a time for each key: callers that come while it is in flight get the same result. A result
- * is not cached. Without a parameter there is one key.
+ * Runs `work` at most once at a time for each key: callers that come while it is in flight get the same result. A
+ * result is not cached. Without a parameter there is one key.
  */
 export function singleFlight<T, Key extends string | void = void>(
   work: (key: Key) => Promise<T>,

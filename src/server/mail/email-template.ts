@@ -85,8 +85,8 @@ const row = (name: string, value: string): string =>
   `<tr><td class="quiet" style="padding:2px 24px 2px 0;vertical-align:top">${name}</td><td style="padding:2px 0">${value}</td></tr>`;
 
 /**
- * The colours of both themes. All other styles are inline, because some mail clients drop style sheets; in those the mail has
- * the client's own colours, which are readable in any theme.
+ * The colours of both themes. All other styles are inline, because some mail clients drop style sheets; in those the
+ * mail has the client's own colours, which are readable in any theme.
  */
 const COLOURS = `
 :root{color-scheme:light dark;supported-color-schemes:light dark}

@@ -1,6 +1,6 @@
 /**
- * Counts the requests to the providers (PayPal, the model, sign-in providers, captcha, text messages) by outcome. Node's
- * `fetch` reports each request on a diagnostics channel, so no provider's client has to count.
+ * Counts the requests to the providers (PayPal, the model, sign-in providers, captcha, text messages) by outcome.
+ * Node's `fetch` reports each request on a diagnostics channel, so no provider's client has to count.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Config } from '../config/config.ts';

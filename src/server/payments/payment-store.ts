@@ -47,9 +47,9 @@ export type MoneyReturn = {
   /** A single refund or reversal that PayPal has named. */
   part: { ref: string; amountMinor: number } | null;
   /**
-   * The sum in cents of all money returned so far. Null when PayPal does not report the sum. `part` is booked unless more
-   * than this sum, or than the payment's amount if it is null, would then be booked. If the booked parts do not add up to
-   * the sum, a further entry books the rest.
+   * The sum in cents of all money returned so far. Null when PayPal does not report the sum. `part` is booked unless
+   * more than this sum, or than the payment's amount if it is null, would then be booked. If the booked parts do not
+   * add up to the sum, a further entry books the rest.
    */
   total: number | null;
   now: Date;
@@ -115,8 +115,8 @@ export type PaymentStore = {
   /** Books returned money, never more than was captured, and ends the year when all of it is returned. */
   bookReturn(id: string, back: MoneyReturn): Promise<void>;
   /**
-   * Records that a completed payment is to be refunded and makes it due, so that the job `reconcile-payments` resumes the
-   * refund after a crash. False if the payment is not completed.
+   * Records that a completed payment is to be refunded and makes it due, so that the job `reconcile-payments` resumes
+   * the refund after a crash. False if the payment is not completed.
    */
   requestRefund(id: string, now: Date): Promise<boolean>;
   /** Takes a lease on a requested refund. Null if no refund is requested or another lease is running. */

@@ -81,8 +81,8 @@ export async function bookReturnedMoney(
   hint: ReturnHint,
 ): Promise<void> {
   const capture = await paypal.getCapture(payment.captureId!);
-  // A partly refunded capture lacks the refunded amount, but its order has it. The 0 of a `COMPLETED` capture is ignored:
-  // PayPal keeps that status when a bank takes the money back, and only the reversal reports the amount.
+  // A partly refunded capture lacks the refunded amount, but its order has it. The 0 of a `COMPLETED` capture is
+  // ignored: PayPal keeps that status when a bank takes the money back, and only the reversal reports the amount.
   const isSilent = capture.status === 'COMPLETED';
   const total = isSilent ? null : (capture.refundedMinor ?? (await getRefundedOfOrder(paypal, payment)));
   const refund = hint?.refundId ? await findRefund(paypal, hint.refundId) : null;

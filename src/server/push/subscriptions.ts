@@ -1,8 +1,9 @@
 /**
- * The rows of `push_subscriptions`. The columns that a user reads come from /rest/v1, where a user also removes a device.
+ * The rows of `push_subscriptions`. The columns that a user reads come from /rest/v1, where a user also removes a
+ * device.
  *
- * Threat: a user who has learnt the endpoint of another user's browser subscribes with it, and the other gets no reminders
- * any more. An endpoint moves to another user only with the keys of its browser: then it is the same browser.
+ * Threat: a user who has learnt the endpoint of another user's browser subscribes with it, and the other gets no
+ * reminders any more. An endpoint moves to another user only with the keys of its browser: then it is the same browser.
  */
 import { ECDH } from 'node:crypto';
 import { createMailToken, parseMailToken } from '../habit/mail-tokens.ts';

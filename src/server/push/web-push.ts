@@ -11,8 +11,8 @@ import type { Clock } from '../clock.ts';
 export type PushTarget = { endpoint: string; p256dh: Buffer; auth: Buffer };
 
 /**
- * `gone`: the browser has ended the subscription. `busy`: certainly not taken, and may be taken later. `failed`: refused for
- * good, or nobody knows whether it was taken.
+ * `gone`: the browser has ended the subscription. `busy`: certainly not taken, and may be taken later. `failed`:
+ * refused for good, or nobody knows whether it was taken.
  */
 export type PushOutcome =
   | { kind: 'sent' }
@@ -160,8 +160,8 @@ function retryAfterMs(headers: Headers, now: Date): number {
 const SEED_BYTES = 48;
 
 /**
- * The same key for all servers, as long as the root of the signing keys: browsers tie a subscription to it, so a key that
- * rotated would end all subscriptions.
+ * The same key for all servers, as long as the root of the signing keys: browsers tie a subscription to it, so a key
+ * that rotated would end all subscriptions.
  */
 async function deriveVapidKey(secret: Buffer): Promise<{ publicKey: string; privateKey: CryptoKey }> {
   // Loaded when a browser subscribes or is reminded: its tables take memory.

@@ -1,7 +1,7 @@
 /**
- * Runs several worker processes behind one port (`WEB_CONCURRENCY`). This process owns what exists once per machine: the
- * port, the embedded database, signals and the ready line. It serves no request itself. Workers are started from the
- * files on disk, so a rolling restart also starts a new version of the program.
+ * Runs several worker processes behind one port (`WEB_CONCURRENCY`). This process owns what exists once per machine:
+ * the port, the embedded database, signals and the ready line. It serves no request itself. Workers are started from
+ * the files on disk, so a rolling restart also starts a new version of the program.
  */
 import cluster, { type Worker } from 'node:cluster';
 import { closeSync, openSync } from 'node:fs';

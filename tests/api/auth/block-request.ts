@@ -10,8 +10,8 @@ export async function waitUntilBlocked(pool: pg.Pool, count = 1): Promise<void> 
 }
 
 /**
- * Locks the user's row, starts the request, waits until the lock blocks it, runs `change` and commits. Resolves with the
- * result of the request.
+ * Locks the user's row, starts the request, waits until the lock blocks it, runs `change` and commits. Resolves with
+ * the result of the request.
  */
 export async function blockRequest<T>(
   pool: pg.Pool,

@@ -135,8 +135,8 @@ const exceeds = ({ share, ratio }: Comparison, limits: { share: number; ratio: n
 
 /**
  * True if an attacker could tell the state from an unknown address: one of them is slower in nearly all pairs of
- * measurements, and by half in the median. Chance passes the first limit once in a thousand comparisons, and hardly ever
- * passes both.
+ * measurements, and by half in the median. Chance passes the first limit once in a thousand comparisons, and hardly
+ * ever passes both.
  */
 const differ = (comparison: Comparison): boolean => exceeds(comparison, { share: 0.95, ratio: 1.5 });
 /** For the first rounds: lower limits, so that a state that would pass those of `differ` later gets further rounds. */

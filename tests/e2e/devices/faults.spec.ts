@@ -1,8 +1,8 @@
 /**
- * Schedules of two devices with one fault each: no connection, a lost answer, a busy server, a crash, a session or a plan
- * that ends. At the end every typed item is on the server exactly once, and both devices show the same without a question.
- * `tests/world` runs such schedules at random in a simulated browser. Here the storage, the network errors and the page life
- * cycle are Chromium's own.
+ * Schedules of two devices with one fault each: no connection, a lost answer, a busy server, a crash, a session or a
+ * plan that ends. At the end every typed item is on the server exactly once, and both devices show the same without a
+ * question. `tests/world` runs such schedules at random in a simulated browser. Here the storage, the network errors
+ * and the page life cycle are Chromium's own.
  */
 import { crash, daysAgo, editor, headersOf, items, sessionOf, status } from '../support/journal.ts';
 import { readAllStorage, enterPassword, signInOverlay } from '../support/sign-in.ts';

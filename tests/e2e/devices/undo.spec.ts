@@ -1,6 +1,6 @@
 /**
- * Schedules of two devices: one deletes, moves or replaces the whole log and takes that back, while the other one has unsent
- * text. At the end every item is on the server exactly once, and both devices show the same without a question.
+ * Schedules of two devices: one deletes, moves or replaces the whole log and takes that back, while the other one has
+ * unsent text. At the end every item is on the server exactly once, and both devices show the same without a question.
  */
 import type { Page } from '@playwright/test';
 import { dayLabel as labelOf, type Day } from '#domain/day/day.ts';

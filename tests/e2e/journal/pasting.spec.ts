@@ -1,6 +1,6 @@
 /**
- * The law of pasting (docs/specification/days-and-saving.md 10): what Chromium shows of generated HTML against the text of
- * the editor after a paste.
+ * The law of pasting (docs/specification/days-and-saving.md 10): what Chromium shows of generated HTML against the text
+ * of the editor after a paste.
  */
 import fc from 'fast-check';
 import type { Page } from '@playwright/test';
@@ -34,8 +34,8 @@ type Editor = {
 };
 
 /**
- * Replaces the journal by an editor of the same extensions and style without a day: of an edit in the journal, saving and
- * the layout of the page take the most time.
+ * Replaces the journal by an editor of the same extensions and style without a day: of an edit in the journal, saving
+ * and the layout of the page take the most time.
  */
 const openBareEditor = (page: Page): Promise<void> =>
   editor(page).evaluate((element) => {
@@ -64,8 +64,8 @@ const readPasted = (page: Page, sources: string[]): Promise<string[]> =>
   }, sources);
 
 /**
- * Words and the gaps between them: a space, or a break, which in a log may be a separator of cells. Compatibility characters
- * become their plain forms, so that ² is the 2 of the source.
+ * Words and the gaps between them: a space, or a break, which in a log may be a separator of cells. Compatibility
+ * characters become their plain forms, so that ² is the 2 of the source.
  */
 function readGaps(text: string): string {
   const plain = text.normalize('NFKC').replaceAll('−', '-').replaceAll('\uFEFF', '');

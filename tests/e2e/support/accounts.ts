@@ -1,6 +1,6 @@
 /**
- * Writes accounts with a session straight into the server's database, without the cost of a sign-up over HTTP, and changes
- * rows for states that tests cannot reach, such as old sessions.
+ * Writes accounts with a session straight into the server's database, without the cost of a sign-up over HTTP, and
+ * changes rows for states that tests cannot reach, such as old sessions.
  */
 import { randomUUID } from 'node:crypto';
 import type { Day } from '#domain/day/day.ts';

@@ -1,6 +1,6 @@
 /**
- * Helpers for tests of accounts: sessions that end, mails and texts with their codes, the consent page of a provider, and
- * second factors.
+ * Helpers for tests of accounts: sessions that end, mails and texts with their codes, the consent page of a provider,
+ * and second factors.
  */
 import type { APIRequestContext, Page, Locator } from '@playwright/test';
 import { totpCode } from '../../support/totp-code.ts';

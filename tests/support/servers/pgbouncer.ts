@@ -41,8 +41,8 @@ export async function startPgBouncer({ command, serverUrl, settings = {} }: Opti
     auth_user: user,
     auth_query: 'select usename, passwd from pg_catalog.pg_shadow where usename = $1',
     pool_mode: 'transaction',
-    // Fewer than the 16 connections of a server, so that connections share sessions. More than the eight that one user's
-    // requests may hold, so that other users still get one.
+    // Fewer than the 16 connections of a server, so that connections share sessions. More than the eight that one
+    // user's requests may hold, so that other users still get one.
     default_pool_size: '12',
     max_client_conn: '1000',
     server_login_retry: '1',

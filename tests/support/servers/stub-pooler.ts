@@ -184,8 +184,8 @@ function encodeFrame(type: string, body: Buffer): Buffer {
 }
 
 /**
- * AuthenticationOk, BackendKeyData and ReadyForQuery. The process id is made up, because a client's backend changes with
- * every transaction.
+ * AuthenticationOk, BackendKeyData and ReadyForQuery. The process id is made up, because a client's backend changes
+ * with every transaction.
  */
 const GREETING = Buffer.concat([
   encodeFrame('R', Buffer.alloc(4)),

@@ -2,8 +2,8 @@
  * Fails a test whose statements touch rows of users without naming the user: beside row-level security, every statement
  * has its own condition on the user, so that it touches one partition or shard (docs/decisions/0041).
  *
- * Checks the plan instead of the text: `explain` runs as a superuser, for whom no policy adds a condition, and every scan
- * of a user's table must have a condition on the user.
+ * Checks the plan instead of the text: `explain` runs as a superuser, for whom no policy adds a condition, and every
+ * scan of a user's table must have a condition on the user.
  */
 import pg from 'pg';
 import { findSweep } from './system-sweeps.ts';
@@ -43,8 +43,8 @@ export async function tablesWithoutUser(
   const plan = await explain(admin, text);
   const found = new Set<string>();
   for (const node of nodesOf(plan)) {
-    // An insert names the user in each row, because the column is not null. For an update or delete, the scan node below
-    // has the condition.
+    // An insert names the user in each row, because the column is not null. For an update or delete, the scan node
+    // below has the condition.
     if (node['Node Type'] === 'ModifyTable') continue;
     const table = tables.find(({ name }) => name === tableOf(node));
     if (!table || findSweep(table.name, text)) continue;
@@ -63,8 +63,8 @@ async function explain(admin: pg.Pool, text: string): Promise<PlanNode> {
     )) as unknown as [unknown, pg.QueryResult<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>];
     return results[1].rows[0]!['QUERY PLAN'][0].Plan;
   } catch (error) {
-    // A statement that PostgreSQL refuses to plan touches no rows: its test expects the error. But a syntax error may come
-    // from `explain`, which does not support every kind of statement.
+    // A statement that PostgreSQL refuses to plan touches no rows: its test expects the error. But a syntax error may
+    // come from `explain`, which does not support every kind of statement.
     if (error instanceof pg.DatabaseError && error.code !== SYNTAX_ERROR) return { 'Node Type': 'Refused' };
     throw new Error(`cannot explain ${text}: ${String(error)}`, { cause: error });
   }

@@ -1,6 +1,6 @@
 /**
- * The statements that work on the rows of all users: none runs for a request. Each reads the whole table or an index over
- * all users, so on several shards it runs on each of them.
+ * The statements that work on the rows of all users: none runs for a request. Each reads the whole table or an index
+ * over all users, so on several shards it runs on each of them.
  */
 export type SystemSweep = {
   table: string;

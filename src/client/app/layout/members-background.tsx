@@ -1,4 +1,7 @@
-/** The background tasks of a signed-in user: those of saving, the message about text that the browser has lost, reminders. */
+/**
+ * The background tasks of a signed-in user: those of saving, the message about text that the browser has lost,
+ * reminders.
+ */
 import { useCallback, useEffect } from 'react';
 import { dayLabel, type Day } from '#domain/day/day.ts';
 import { dayPath } from '#domain/routes.ts';

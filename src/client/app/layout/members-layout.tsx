@@ -153,8 +153,8 @@ function createPlanRefresh(refreshProfile: () => Promise<unknown>): () => void {
 const RETRY_MS = 5_000;
 
 /**
- * Reads the plan again when the page comes to the front: a payment in another tab, a refund or an expiry may have changed
- * it. Asks again for a plan that could not be loaded.
+ * Reads the plan again when the page comes to the front: a payment in another tab, a refund or an expiry may have
+ * changed it. Asks again for a plan that could not be loaded.
  */
 function usePlanChange(premium: boolean | null, queries: QueryClient): void {
   const { expired, profileState, refreshProfile } = useSession();

@@ -4,8 +4,8 @@ import { CACHE_PREFIX, SERVICE_WORKER_PATH } from '#client/lib/service-worker-ru
 const LATE_START_MS = 15_000;
 
 /**
- * Removes the service worker and reloads if an error stops the page before it shows anything, because the worker's files
- * may be broken. Without a server the page stays as it is: the worker may hold the only copy of the app.
+ * Removes the service worker and reloads if an error stops the page before it shows anything, because the worker's
+ * files may be broken. Without a server the page stays as it is: the worker may hold the only copy of the app.
  */
 export function watchStart(): void {
   tellOfLateStart();

@@ -29,8 +29,8 @@ const RENEWAL_TIMEOUT_MS = 3_000;
 const AUTH_DELAY_MS = 1_000;
 
 /**
- * The state before the first auth event, which corrects it: trusts a stored session that needs no renewal, and the absence
- * of a stored session.
+ * The state before the first auth event, which corrects it: trusts a stored session that needs no renewal, and the
+ * absence of a stored session.
  */
 function initialAccount(apiUrl: string): AccountState {
   const session = readStoredSession(apiUrl, true);
@@ -189,7 +189,8 @@ export function SessionProvider({ children }: { children: ReactNode }) {
 }
 
 /**
- * The text of docs/specification/messages.md 4. The message catalogue, a kilobyte, would load with every page of the app.
+ * The text of docs/specification/messages.md 4. The message catalogue, a kilobyte, would load with every page of the
+ * app.
  */
 const PROXY_ANSWERED =
   'Something in front of the server, such as a company sign-in, refuses your requests. Reload the page to sign in there.';

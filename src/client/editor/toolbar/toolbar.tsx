@@ -196,7 +196,8 @@ function useFloating(ref: BarProps['ref'], editor: Editor, touch: boolean): void
       if (!element || editor.isDestroyed) return;
       if (touch) {
         editor.storage.followCaret.footPx = element.offsetHeight;
-        // Measures the bar's place without the transform: browsers differ in how a keyboard changes the window's height.
+        // Measures the bar's place without the transform: browsers differ in how a keyboard changes the window's
+        // height.
         element.style.transform = '';
         const { offsetTop, height } = visualViewport!;
         const covered = Math.max(0, element.getBoundingClientRect().bottom - offsetTop - height);
@@ -247,8 +248,8 @@ const GAP_PX = 8;
 const MARGIN_PX = 8;
 
 /**
- * Positions the floating toolbar above the selection, or below it if there is no room above. All values in CSS pixels of
- * the viewport. `topBarPx`: the height of the day bar, which covers the viewport's top.
+ * Positions the floating toolbar above the selection, or below it if there is no room above. All values in CSS pixels
+ * of the viewport. `topBarPx`: the height of the day bar, which covers the viewport's top.
  */
 export function positionToolbar(
   selection: Box,

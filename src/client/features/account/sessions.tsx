@@ -24,7 +24,8 @@ export function useOwnSessions() {
   const account = useOwnAccount();
   const verifiedFactors = factors.filter(({ status }) => status === 'verified');
   return useQuery({
-    // Reads the list again after a change of the password, factors or linked sign-ins: it may have ended other sessions.
+    // Reads the list again after a change of the password, factors or linked sign-ins: it may have ended other
+    // sessions.
     queryKey: ['own-sessions', userId, changedAt, verifiedFactors.length, identities.length],
     queryFn: ({ signal }) => account.listSessions(signal),
     placeholderData: keepPreviousData,

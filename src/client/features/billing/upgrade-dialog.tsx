@@ -236,8 +236,8 @@ function Blocked({ country }: { country: string }) {
 }
 
 /**
- * Starts a payment: saves the country, creates the order, redirects to PayPal. Returns the error to show, or null if the
- * browser is redirecting.
+ * Starts a payment: saves the country, creates the order, redirects to PayPal. Returns the error to show, or null if
+ * the browser is redirecting.
  */
 function usePayment(feature: UpgradeFeature): (country: string) => Promise<string | null> {
   const data = useData();

@@ -360,7 +360,8 @@ function Pitch({ configured, button }: PitchProps) {
             <p className={styles.quiet}>{FAIR_USE_NOTE}</p>
           </>
         ) : (
-          // A server without a coach cannot sell feedback. The upgrade button stays, because the plan has other benefits.
+          // A server without a coach cannot sell feedback. The upgrade button stays, because the plan has other
+          // benefits.
           <Notice kind="info">{AI_MESSAGES.notConfigured}</Notice>
         )}
       </div>

@@ -202,8 +202,8 @@ export function FindDialog({ unsaved, onClose }: FindDialogProps) {
 const SETTLE_MS = 300;
 
 /**
- * Results arrive while the user clicks. A row that was not in its place when the user aimed or pressed opens nothing; the
- * next click on it does. A click without a pointer, such as a screen reader's, always counts.
+ * Results arrive while the user clicks. A row that was not in its place when the user aimed or pressed opens nothing;
+ * the next click on it does. A click without a pointer, such as a screen reader's, always counts.
  *
  * @param rows the names of the rows, from the top
  */

@@ -201,8 +201,8 @@ function tagsOfCopies(
 type CopiesAnswer = { results: FoundDay[]; more: boolean; searched: readonly Day[] };
 
 /**
- * Threat: the plan has ended, and the device still has copies of days that it no longer opens. `isOpen` leaves them out,
- * of the results and of the days that count as searched.
+ * Threat: the plan has ended, and the device still has copies of days that it no longer opens. `isOpen` leaves them
+ * out, of the results and of the days that count as searched.
  */
 export function searchCopies(
   copies: readonly SeenDay[],

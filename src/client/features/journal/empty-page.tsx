@@ -127,8 +127,8 @@ export function QuickOptions({ saver, editor }: PageText) {
 type PageText = { saver: DaySaver; editor: JournalEditorHandle | null };
 
 /**
- * A value of the page's text, saved or not, at every change of it. The editor reports a change to the saver only after its
- * `transaction` event, so `read` asks the editor first.
+ * A value of the page's text, saved or not, at every change of it. The editor reports a change to the saver only after
+ * its `transaction` event, so `read` asks the editor first.
  */
 function usePageValue<Value>({ saver, editor: handle }: PageText, read: () => Value): Value {
   const subscribe = useCallback(

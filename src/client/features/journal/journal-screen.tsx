@@ -59,7 +59,8 @@ export function JournalScreen({ onOpen, onOpenFeedback }: JournalScreenProps) {
     find: () => onOpen('find', date),
   });
 
-  // The early page waits for React if the server's answer did not tell today's log. This screen says more while it loads.
+  // The early page waits for React if the server's answer did not tell today's log. This screen says more while it
+  // loads.
   useDismissEarlyPage(globalThis.hustleForgeEarlyPage?.log === null);
 
   useEffect(() => {
@@ -211,8 +212,8 @@ function useOpenDay(today: Day, premium: boolean | null): OpenDay {
 }
 
 /**
- * Null while unknown. If the latest log is of today or yesterday, the day is today under either plan. `isConfirmed`: the
- * dates are not a copy that the server may still correct.
+ * Null while unknown. If the latest log is of today or yesterday, the day is today under either plan. `isConfirmed`:
+ * the dates are not a copy that the server may still correct.
  */
 function findInitialDay(
   today: Day,

@@ -1,6 +1,6 @@
 /**
- * Starts the focus mode, and shows today in a page that was left alone. Loaded after the page, which works without it: the
- * focus mode only changes how the bars look, and a tab becomes stale only after hours.
+ * Starts the focus mode, and shows today in a page that was left alone. Loaded after the page, which works without it:
+ * the focus mode only changes how the bars look, and a tab becomes stale only after hours.
  */
 import { useEffect, useEffectEvent, type RefObject } from 'react';
 import { dateLabel, type Day } from '#domain/day/day.ts';

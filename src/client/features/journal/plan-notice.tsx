@@ -17,8 +17,8 @@ function subscribeToConnection(listener: () => void): () => void {
 type PlanNoticeProps = { waiting: string | null };
 
 /**
- * Below an open day it is hidden while the browser is offline, or the server answers nothing else either: the status line
- * says why, the user can do nothing, and would read it below every log.
+ * Below an open day it is hidden while the browser is offline, or the server answers nothing else either: the status
+ * line says why, the user can do nothing, and would read it below every log.
  */
 export function PlanNotice({ waiting }: PlanNoticeProps) {
   const isOnline = useSyncExternalStore(subscribeToConnection, () => navigator.onLine);

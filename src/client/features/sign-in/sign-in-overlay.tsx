@@ -306,9 +306,9 @@ type Known = {
 };
 
 /**
- * The ways to sign in to an account. The first is `lastWay`, the one that signed in last in this browser, or else the one
- * that the account began with. Empty for an anonymous user, who never added an address, a number or a
- * provider. Passkeys are offered to an account without any other way too, even if the page knows of none.
+ * The ways to sign in to an account. The first is `lastWay`, the one that signed in last in this browser, or else the
+ * one that the account began with. Empty for an anonymous user, who never added an address, a number or a provider.
+ * Passkeys are offered to an account without any other way too, even if the page knows of none.
  */
 export function accountWays(user: User, { signIn, lastWay, hasPasskeys }: Known): readonly Way[] {
   // The server refuses a user of single sign-on any other way to sign in, also a mailed code.

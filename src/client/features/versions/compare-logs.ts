@@ -17,8 +17,9 @@ export type ComparedLine = {
 };
 
 /**
- * After this time, the rest is compared more coarsely: a full comparison of two long, different logs would take minutes.
- * Threat: a user pastes a text that someone wrote to be slow to compare. Without the limit it would freeze the page.
+ * After this time, the rest is compared more coarsely: a full comparison of two long, different logs would take
+ * minutes. Threat: a user pastes a text that someone wrote to be slow to compare. Without the limit it would freeze the
+ * page.
  */
 const TIMEOUT_MS = 400;
 /** Returns the milliseconds that remain of `TIMEOUT_MS`; 0 once they have passed. */

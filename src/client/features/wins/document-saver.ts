@@ -1,7 +1,7 @@
 /**
- * Saves one wins document (docs/specification/wins.md 4). Each edit is kept in this browser at once, sent after a pause, and
- * dropped from the browser once the server has stored it. A save names the revision that it is based on, so it never
- * replaces what another tab or device has saved since: the user then decides.
+ * Saves one wins document (docs/specification/wins.md 4). Each edit is kept in this browser at once, sent after a
+ * pause, and dropped from the browser once the server has stored it. A save names the revision that it is based on, so
+ * it never replaces what another tab or device has saved since: the user then decides.
  */
 import { formatContent, type WinsDocument } from '#domain/documents/wins-document.ts';
 

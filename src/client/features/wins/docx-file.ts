@@ -1,6 +1,6 @@
 /**
- * A wins document as a Word file, with styles of Word for its title, headings and list. Loads with the library as a chunk of
- * its own, at the first export.
+ * A wins document as a Word file, with styles of Word for its title, headings and list. Loads with the library as a
+ * chunk of its own, at the first export.
  */
 import {
   AlignmentType,

@@ -1,6 +1,6 @@
 /**
- * The lines of a document, with their own wording and order. They move by dragging, with Alt and the arrow keys as the items
- * of a log do, and on a touch screen with buttons.
+ * The lines of a document, with their own wording and order. They move by dragging, with Alt and the arrow keys as the
+ * items of a log do, and on a touch screen with buttons.
  */
 import { memo, useRef, useState, type KeyboardEvent, type FocusEvent } from 'react';
 import ArrowDown from 'lucide-react/icons/arrow-down';

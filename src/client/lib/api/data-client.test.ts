@@ -1,4 +1,7 @@
-/** Tests that the client sends what postgrest-js would send, and what it returns for the answers of the API and of others. */
+/**
+ * Tests that the client sends what postgrest-js would send, and what it returns for the answers of the API and of
+ * others.
+ */
 import { PostgrestClient } from '@supabase/postgrest-js';
 import { describe, expect, test } from 'vitest';
 import { day } from '#domain/day/day.ts';

@@ -24,8 +24,8 @@ export function eventStreamOf(response: Response): ReadableStream<Uint8Array> | 
 }
 
 /**
- * Yields the events until the stream ends. Calls `onBytes` for each piece, also for a heartbeat, which is not an event, so
- * that the caller can detect a dead connection.
+ * Yields the events until the stream ends. Calls `onBytes` for each piece, also for a heartbeat, which is not an event,
+ * so that the caller can detect a dead connection.
  */
 export async function* readEvents(
   stream: ReadableStream<Uint8Array>,

@@ -218,8 +218,8 @@ export function fetchAsUser(userId: string, send: typeof fetch): typeof fetch {
   };
 }
 
-// Recognises answers of a proxy in front of the server that asks to sign in or refuses the user. Its page is not an answer of
-// the API: it must not end the session, and only a page that loads anew shows what the proxy wants.
+// Recognises answers of a proxy in front of the server that asks to sign in or refuses the user. Its page is not an
+// answer of the API: it must not end the session, and only a page that loads anew shows what the proxy wants.
 
 /** Statuses at which a proxy shows its sign-in. Its page at another status says that the server is gone. */
 const SIGN_IN_STATUSES: ReadonlySet<number> = new Set([401, 403, 511]);

@@ -1,6 +1,6 @@
 /**
- * Opens the journal on the local copy of today's log before React starts: first the text, which cannot be edited, then an
- * editor in its place. The early page stands in for `#root` until React's journal takes over the editor
+ * Opens the journal on the local copy of today's log before React starts: first the text, which cannot be edited, then
+ * an editor in its place. The early page stands in for `#root` until React's journal takes over the editor
  * (features/journal/early), or something else that React shows dismisses it.
  */
 import { dateLabel, dayLabel, weekdayOf, type Day } from '#domain/day/day.ts';
@@ -112,8 +112,8 @@ function showLog({ text }: EarlyPage, { stored }: EarlyLog): void {
 const labelOf = (frame: Element): HTMLElement => frame.querySelector('h1 button')!;
 
 /**
- * Fills the template `#journal-frame`, which the build renders from journal-frame.tsx. Without its label: the journal may
- * open on another day.
+ * Fills the template `#journal-frame`, which the build renders from journal-frame.tsx. Without its label: the journal
+ * may open on another day.
  */
 function createFrame(date: Day): { frame: HTMLElement; text: HTMLElement } {
   const template = document.getElementById('journal-frame') as HTMLTemplateElement;

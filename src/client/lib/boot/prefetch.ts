@@ -14,8 +14,8 @@ declare global {
 const MAX_AGE_MS = 10_000;
 
 /**
- * The server forbids to cache its responses. Threat: a captive portal (a hotel's Wi-Fi) answers with a cacheable page of
- * its own, and the browser would return it for hours after the user has left.
+ * The server forbids to cache its responses. Threat: a captive portal (a hotel's Wi-Fi) answers with a cacheable page
+ * of its own, and the browser would return it for hours after the user has left.
  */
 const NO_CACHE = 'no-store';
 

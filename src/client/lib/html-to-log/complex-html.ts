@@ -1,5 +1,6 @@
 /**
- * HTML that is too complex to parse: how it is recognised, and what of it becomes text. Neither asks the browser's parser.
+ * HTML that is too complex to parse: how it is recognised, and what of it becomes text. Neither asks the browser's
+ * parser.
  */
 import { withoutStyles } from './inert-html.ts';
 
@@ -9,8 +10,8 @@ const MAX_ELEMENTS = 100_000;
 const MAX_OPEN_ELEMENTS = 512;
 
 /**
- * Whether a browser would take long to parse the HTML. Threat: a copied page holds a million tags, or 20,000 unclosed ones,
- * whose parsing takes time with the square of their number, and the journal stops for a minute.
+ * Whether a browser would take long to parse the HTML. Threat: a copied page holds a million tags, or 20,000 unclosed
+ * ones, whose parsing takes time with the square of their number, and the journal stops for a minute.
  */
 export function isTooComplex(html: string): boolean {
   if ((html.match(/<[a-z!]/gi)?.length ?? 0) > MAX_ELEMENTS) return true;

@@ -1,7 +1,7 @@
 /**
- * Converts HTML of other programs to the HTML of a log: every letter that a person sees there, in the same order, and each
- * visible break (docs/specification/days-and-saving.md 10). One walk over an inert document, which loads nothing and runs
- * nothing.
+ * Converts HTML of other programs to the HTML of a log: every letter that a person sees there, in the same order, and
+ * each visible break (docs/specification/days-and-saving.md 10). One walk over an inert document, which loads nothing
+ * and runs nothing.
  */
 import { escapeHtml } from '#domain/log/entry-html.ts';
 import { createIndents } from '#domain/log/indented-text.ts';
@@ -495,8 +495,8 @@ class Converter {
   }
 
   /**
-   * One line of the row: its cells joined. A cell that alone has text keeps its blocks if it is the first or lays out the
-   * page.
+   * One line of the row: its cells joined. A cell that alone has text keeps its blocks if it is the first or lays out
+   * the page.
    */
   private addRow(cells: readonly Root[], isLayoutRow: boolean, context: Context): void {
     const filled = cells.filter(hasBlocks);

@@ -1,6 +1,6 @@
 /**
- * Lists: their numbers, and lists that are not nested HTML: levels in attributes, paragraphs of Word and PowerPoint, check
- * boxes.
+ * Lists: their numbers, and lists that are not nested HTML: levels in attributes, paragraphs of Word and PowerPoint,
+ * check boxes.
  */
 import type { Declarations } from './element-style.ts';
 import type { ListTag } from '#domain/log/log-builder.ts';

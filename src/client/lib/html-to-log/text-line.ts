@@ -112,8 +112,8 @@ export class TextLine {
   }
 
   /**
-   * Ends the block: the paragraphs between its blank lines, each without space at its ends. With `showIndents`, two blanks
-   * or more at the start are shown by the source, such as in YAML copied from a mail, and stay.
+   * Ends the block: the paragraphs between its blank lines, each without space at its ends. With `showIndents`, two
+   * blanks or more at the start are shown by the source, such as in YAML copied from a mail, and stay.
    */
   take(showIndents: ShowIndents | null): Piece[][] {
     const { pieces } = this;

@@ -1,6 +1,6 @@
 /**
- * The sign-in method that was used last in this browser, so that the next sign-in offers it first. The stored text is not a
- * secret: it names no account.
+ * The sign-in method that was used last in this browser, so that the next sign-in offers it first. The stored text is
+ * not a secret: it names no account.
  */
 import { LAST_WAY_KEY } from './storage-keys.ts';
 

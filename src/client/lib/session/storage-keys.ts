@@ -13,8 +13,8 @@ export const SUSPENDED_FONT_KEY = 'hustle-forge:resting-font';
 export const FIRST_LINE_KEY = 'hustle-forge:first-line';
 /**
  * Texts that other apps shared and that no log contains yet, as a JSON array. The journal adds those in localStorage
- * without a question, and asks about those in sessionStorage. Followed by the id of the signed-in user. Without an id, the
- * next user who signs in gets them.
+ * without a question, and asks about those in sessionStorage. Followed by the id of the signed-in user. Without an id,
+ * the next user who signs in gets them.
  */
 export const SHARED_TEXTS_PREFIX = 'hustle-forge:shared:';
 /** The keys of the shared texts that this user gets. */

@@ -21,8 +21,8 @@ export function readAnySession(apiUrl: string): Session | null {
 }
 
 /**
- * Null also for a sign-in without its second step. `isFresh`: also null for a token that is about to expire, because the
- * server may refuse to renew it.
+ * Null also for a sign-in without its second step. `isFresh`: also null for a token that is about to expire, because
+ * the server may refuse to renew it.
  */
 export function readStoredSession(apiUrl: string, isFresh: boolean): Session | null {
   const session = readAnySession(apiUrl);
@@ -51,8 +51,8 @@ export const needsSecondStep = ({ access_token, user }: Pick<Session, 'access_to
 type Claims = { sub?: unknown; aal?: unknown; session_id?: string };
 
 /**
- * Reads the claims of an access token without checking its signature: the server checks every token that it gets. Null for
- * a malformed token.
+ * Reads the claims of an access token without checking its signature: the server checks every token that it gets. Null
+ * for a malformed token.
  */
 export function readClaims(token: string): Claims | null {
   try {

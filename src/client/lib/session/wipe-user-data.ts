@@ -33,8 +33,8 @@ export function removeDataOf(userId: string): void {
 }
 
 /**
- * An open connection would block the deletion. Every tab therefore closes its connection on `versionchange` and does not
- * open the database again (user-database.ts).
+ * An open connection would block the deletion. Every tab therefore closes its connection on `versionchange` and does
+ * not open the database again (user-database.ts).
  */
 export function wipeDatabase(userId: string): void {
   try {

@@ -240,8 +240,8 @@ export function createDaySaver(options: DaySaverOptions) {
     restore: (draft: DayDraft, isReadable = true) => dispatch({ type: 'draftFound', draft, isReadable }),
 
     /**
-     * The server's row, read at `readAt`. Unsaved text is merged with it. Ignored if the row is stale or an input method
-     * is composing.
+     * The server's row, read at `readAt`. Unsaved text is merged with it. Ignored if the row is stale or an input
+     * method is composing.
      */
     takeRow: (row: StoredLog | null, readAt: number) => dispatch({ type: 'remoteChanged', stored: row, readAt }),
 

@@ -151,8 +151,8 @@ function forgetWrite(step: Step): void {
 }
 
 /**
- * A row from another query replaces the text, unless the query is stale or an input method is composing. Unsaved text is
- * merged with it.
+ * A row from another query replaces the text, unless the query is stale or an input method is composing. Unsaved text
+ * is merged with it.
  */
 function takeRemote(step: Step, { stored, readAt }: Extract<DaySaverEvent, { type: 'remoteChanged' }>): void {
   const { isUnsaved, acknowledgedAt, stored: before } = step.state;

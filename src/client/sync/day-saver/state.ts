@@ -60,8 +60,8 @@ export type DaySaverState = Readonly<{
   /** Consecutive attempts that ended as `unreachable`; determines the backoff. */
   failures: number;
   /**
-   * True if the last attempt failed and needs a page that loads anew: a proxy asks to sign in, or the text must be merged,
-   * but the code of the merge could not be loaded.
+   * True if the last attempt failed and needs a page that loads anew: a proxy asks to sign in, or the text must be
+   * merged, but the code of the merge could not be loaded.
    */
   needsReload: boolean;
   hold: Hold | null;
@@ -141,8 +141,8 @@ export function mergeWith(state: DaySaverState, merge: MergeModule['mergeLogs'],
   const { base } = basisOf(state);
   if (base === undefined) return merge('', text, theirs);
   // The base of `theirs` is a text sent without an answer if `theirs` has all of its changes. Lines of that text that
-  // were deleted here since must not come back. An equal text comes first, and the unsaved text is skipped: an emptied day
-  // has all changes of a text that only deleted lines, whose own lines would then count as deleted elsewhere.
+  // were deleted here since must not come back. An equal text comes first, and the unsaved text is skipped: an emptied
+  // day has all changes of a text that only deleted lines, whose own lines would then count as deleted elsewhere.
   const isStored = (sent: string): boolean =>
     sent !== base && sent !== text && merge(base, sent, theirs).html === theirs;
   const stored = unacknowledged.includes(theirs) ? theirs : (unacknowledged.findLast(isStored) ?? base);
@@ -212,8 +212,8 @@ export type DaySaverEvent =
   /** The editor was read because an event needs the newest text. */
   | { type: 'textRead'; html: string }
   /**
-   * The whole text is replaced, for example by a canned log (`QUICK_ENTRIES`). No-op unless the text still is `replaced`
-   * (optimistic lock): the caller decided on that text, and a word typed since must not be lost.
+   * The whole text is replaced, for example by a canned log (`QUICK_ENTRIES`). No-op unless the text still is
+   * `replaced` (optimistic lock): the caller decided on that text, and a word typed since must not be lost.
    */
   | { type: 'textReplaced'; replaced: string; html: string; delayMs: number }
   | { type: 'editorClosed' }
@@ -252,8 +252,8 @@ export type DaySaverEvent =
 
 /**
  * Added by the driver. `isComposing`: an input method is in the middle of a word, so the editor must not be changed.
- * `isHidden`: nobody sees the page. `random`: in [0, 1), for the jitter of the backoff. `newRowId`: a random UUID that no
- * row has yet. `merge` is null until its chunk has loaded.
+ * `isHidden`: nobody sees the page. `random`: in [0, 1), for the jitter of the backoff. `newRowId`: a random UUID that
+ * no row has yet. `merge` is null until its chunk has loaded.
  */
 export type EventContext = {
   now: number;

@@ -28,8 +28,9 @@ const RETRY_COMPOSING_MS = 1_000;
 /** A row whose revision changes after every read would be written in a loop: after this many writes, back off. */
 const MAX_WRITES = 3;
 /**
- * The most texts that are remembered as sent without an answer. Each retry reads the row first, so a text that ten later
- * attempts did not find counts as not stored. Without a limit, writes that fail for an hour would fill the storage.
+ * The most texts that are remembered as sent without an answer. Each retry reads the row first, so a text that ten
+ * later attempts did not find counts as not stored. Without a limit, writes that fail for an hour would fill the
+ * storage.
  */
 const MAX_UNACKNOWLEDGED = 10;
 
@@ -167,8 +168,8 @@ export function requestWrite(step: Step, writes: number): void {
     // The user took the edit back, so no save will find the row that another query read meanwhile: read it now.
     if (step.state.hasUnmergedRow) return requestRead(step, writes);
     if (!stored || unacknowledged.every((sent) => sent === text)) return markSaved(step);
-    // The write of the edit may still arrive. An empty paragraph raises the revision, so a late write is a no-op (fencing).
-    // The text itself is sent next.
+    // The write of the edit may still arrive. An empty paragraph raises the revision, so a late write is a no-op
+    // (fencing). The text itself is sent next.
     html += '<p></p>';
   }
   updateState(step, {

@@ -121,9 +121,9 @@ export function createEntryTransport(
 
   return {
     /**
-     * For a locked day row-level security returns no rows, which looks like an empty day. To tell them apart, this loads
-     * the current plan and applies the server's rule. If the plan opens the day, it may have begun since the first
-     * answer, so this reads the day again.
+     * For a locked day row-level security returns no rows, which looks like an empty day. To tell them apart, this
+     * loads the current plan and applies the server's rule. If the plan opens the day, it may have begun since the
+     * first answer, so this reads the day again.
      */
     async read(date, id) {
       const outcome = await readRows(date, id);

@@ -1,6 +1,6 @@
 /**
- * The connection of a browser to the stream of changes as a pure state machine (docs/specification/live.md 5). No clock,
- * network, lock or page: `live-sync.ts` drives all of them.
+ * The connection of a browser to the stream of changes as a pure state machine (docs/specification/live.md 5). No
+ * clock, network, lock or page: `live-sync.ts` drives all of them.
  */
 import type { DayChange, LiveEvent } from '#domain/live-event.ts';
 
@@ -203,8 +203,8 @@ function handleEvent(step: Step, { event, id }: IdentifiedEvent): void {
 }
 
 /**
- * Does not compare the clock with `timerAt`: browsers cut fractions of a millisecond off a timer, and the clock may have
- * been set back meanwhile. An ignored timer would never elapse again.
+ * Does not compare the clock with `timerAt`: browsers cut fractions of a millisecond off a timer, and the clock may
+ * have been set back meanwhile. An ignored timer would never elapse again.
  */
 function onTimer(step: Step): void {
   const { state, now } = step;

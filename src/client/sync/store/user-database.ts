@@ -1,6 +1,6 @@
 /**
- * One IndexedDB database per user: unsent text, and copies of what the server answered. The name contains the user id, so
- * a page never opens another user's database.
+ * One IndexedDB database per user: unsent text, and copies of what the server answered. The name contains the user id,
+ * so a page never opens another user's database.
  */
 import { openDB, type DBSchema, type IDBPDatabase } from 'idb';
 import type { Day } from '#domain/day/day.ts';

@@ -38,8 +38,8 @@ export function useInvalidText(text: string) {
 }
 
 /**
- * Browsers refuse an address with an invisible character from a paste and say nothing of it, and some refuse international
- * domains. Runs before the form checks its fields.
+ * Browsers refuse an address with an invisible character from a paste and say nothing of it, and some refuse
+ * international domains. Runs before the form checks its fields.
  */
 function tidyAddress({ currentTarget: field }: SyntheticEvent<HTMLInputElement>): void {
   const address = field.type === 'email' ? normalizeAddress(field.value) : field.value;
@@ -142,8 +142,8 @@ export function PasswordField({ label, ...rest }: PasswordFieldProps) {
 /** How a form is laid out. */
 export type FormLook = {
   /**
-   * `column`: within a section or a panel. `dialog`: as wide as its dialog. `page`: the form of a sign-in page. `step`: the
-   * second step of a sign-in.
+   * `column`: within a section or a panel. `dialog`: as wide as its dialog. `page`: the form of a sign-in page. `step`:
+   * the second step of a sign-in.
    */
   layout?: 'column' | 'dialog' | 'page' | 'step' | undefined;
   gap?: 's2' | 's3' | 's4' | undefined;
@@ -156,8 +156,8 @@ type FormProps = Omit<ComponentProps<'form'>, 'className'> &
   };
 
 /**
- * Threat: where the scripts are blocked or have not loaded, the browser itself sends the form. By GET, its default, a password
- * would be in the address, the history and the logs on the way.
+ * Threat: where the scripts are blocked or have not loaded, the browser itself sends the form. By GET, its default, a
+ * password would be in the address, the history and the logs on the way.
  */
 export const Form = ({ layout = 'column', gap, outcome = null, children, ...rest }: FormProps) => (
   <form method="post" {...rest} className={styles.form} data-layout={layout} data-gap={gap}>

@@ -22,8 +22,8 @@ export function PlanPlaceholder() {
 
 /**
  * The notice and refresh button for a plan that could not be read and for a missing profile row. Shows a failed refresh
- * inline, a successful one as a toast, because this component disappears once the plan is known. `more`: what else the user
- * should know.
+ * inline, a successful one as a toast, because this component disappears once the plan is known. `more`: what else the
+ * user should know.
  */
 export function PlanUnavailable({ more = null }: { more?: string | null }) {
   const { profileState, refreshProfile } = useSession();

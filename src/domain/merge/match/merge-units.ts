@@ -212,8 +212,8 @@ function takeOverMatch(base: readonly Line[], i: number, mine: Version, theirs: 
 /** The maximum number of candidates that are compared with one added line. */
 const MAX_COMPARED = 16;
 /**
- * From this length on, equal added lines, and an added line inside another one, are joined even in different places: two
- * devices hardly ever add the same long text, so one version has the line from the other.
+ * From this length on, equal added lines, and an added line inside another one, are joined even in different places:
+ * two devices hardly ever add the same long text, so one version has the line from the other.
  */
 const MIN_ANYWHERE_LENGTH = 8;
 

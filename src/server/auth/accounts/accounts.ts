@@ -34,8 +34,8 @@ export async function findUserById(service: AsService, id: string): Promise<User
 }
 
 /**
- * Requires a transaction. Locks the user's row, which serializes changes of one account, and returns it as it is now. Null
- * if the user is gone.
+ * Requires a transaction. Locks the user's row, which serializes changes of one account, and returns it as it is now.
+ * Null if the user is gone.
  */
 export async function lockUser(transaction: AsService, id: string): Promise<UserRow | null> {
   const rows = await transaction.run(

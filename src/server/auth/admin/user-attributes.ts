@@ -102,8 +102,8 @@ const MAX_LENGTH = 100;
 const MAX_MS = 2 ** 63 / 1e6;
 
 /**
- * Parses `ban_duration`: `none`, or a duration in the notation of Go such as `1h30m`. Returns milliseconds, 0 for `none`,
- * and null for a malformed or too long duration.
+ * Parses `ban_duration`: `none`, or a duration in the notation of Go such as `1h30m`. Returns milliseconds, 0 for
+ * `none`, and null for a malformed or too long duration.
  */
 export function parseBanDuration(text: string): number | null {
   if (text === 'none') return 0;

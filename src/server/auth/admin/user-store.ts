@@ -176,7 +176,8 @@ export async function changeUser(transaction: AsService, change: Change): Promis
     await saveIdentity(transaction, { userId, provider: 'phone', data, now });
   }
   if ((email.isNew || phone.isNew) && appMetadata === null) await syncProviders(transaction, userId);
-  // Threat: the reader of the previous address, or somebody who knew the previous password, may still hold a link or a code.
+  // Threat: the reader of the previous address, or somebody who knew the previous password, may still hold a link or a
+  // code.
   if (email.isNew || phone.isNew || passwordHash !== null) await deleteOneTimeTokens(transaction, userId);
   const endedSessions = passwordHash === null ? [] : await endSessions(transaction, userId, { all: true });
   await recordChange(transaction, change);
@@ -295,8 +296,8 @@ function readCount(context: Context<AppEnv>, name: string, otherwise: number, fo
 }
 
 /**
- * `page` must be the first parameter of a link: supabase-js reads the page number after the first `=`. The links keep the
- * request's other parameters.
+ * `page` must be the first parameter of a link: supabase-js reads the page number after the first `=`. The links keep
+ * the request's other parameters.
  */
 export function setPageHeaders(context: Context<AppEnv>, { number, size }: Page, total: number): void {
   const last = Math.max(1, Math.ceil(total / size));

@@ -137,8 +137,8 @@ export async function mailAddressChange(
     }
     const isProven = isCurrent && account.user.email_proven_at !== null;
     if ((await deps.limits.allowMail(isCurrent ? 'notice' : 'stranger', { address, isProven })) === 'no') {
-      // No mail is sent, so the code must not work. Threat: a guess is compared with the codes of all accounts that want
-      // this address. An attacker with a thousand accounts would guess at a thousand codes at once.
+      // No mail is sent, so the code must not work. Threat: a guess is compared with the codes of all accounts that
+      // want this address. An attacker with a thousand accounts would guess at a thousand codes at once.
       await endCode(service, { userId: user.id, purpose, address });
     } else if (isCurrent) {
       deps.mailer.send(confirmOldAddressMail({ to: address, newEmail, link, code, securing }));

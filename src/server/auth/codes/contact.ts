@@ -1,6 +1,6 @@
 /**
- * A contact: the address or the number of an account that may not exist yet. Signing up and requesting a code are written
- * once for both; here is what differs in finding and creating the account.
+ * A contact: the address or the number of an account that may not exist yet. Signing up and requesting a code are
+ * written once for both; here is what differs in finding and creating the account.
  */
 import type { AsService } from '#server/database/database.ts';
 import type { JsonObject } from '#server/database/tables.ts';

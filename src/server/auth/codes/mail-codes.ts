@@ -1,7 +1,7 @@
 /**
  * Issues the one-time tokens that emails carry, and queues the emails. A mail that follows another of its kind within
- * `mailIntervalMs`, or exceeds the mails of its recipient (`limits.allowMail`), is dropped silently. Call these functions
- * in `mailer.prepare`, after the response, where the existence of an account is a secret.
+ * `mailIntervalMs`, or exceeds the mails of its recipient (`limits.allowMail`), is dropped silently. Call these
+ * functions in `mailer.prepare`, after the response, where the existence of an account is a secret.
  */
 import type { Context } from 'hono';
 import { ROUTES } from '#domain/routes.ts';

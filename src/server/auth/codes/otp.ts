@@ -100,8 +100,8 @@ async function findOrCreateUser(deps: AuthDeps, { email, data, createUser, reque
  * Texts a code (docs/specification/api.md 26).
  *
  * Threat: account enumeration. If the request may create an account, every number gets a code, and the answer can
- * report a failed text. Otherwise the account is looked up after the response, which is the same for every number. So it
- * is once only reserved texts are left: a confirmed number then gets its code, and any other number the same answer.
+ * report a failed text. Otherwise the account is looked up after the response, which is the same for every number. So
+ * it is once only reserved texts are left: a confirmed number then gets its code, and any other number the same answer.
  */
 async function requestPhoneCode(
   context: Context<AppEnv>,
@@ -184,7 +184,8 @@ const REPEATABLE: ReadonlyMap<string, { byPhone: boolean; isChange: boolean }> =
 /**
  * The account is looked up after the response, which therefore does not reveal whether the account exists.
  *
- * The request names the current address of the user who changes it, as in supabase/auth, or the current or the new number.
+ * The request names the current address of the user who changes it, as in supabase/auth, or the current or the new
+ * number.
  */
 export const resend: Endpoint<{ body: Body; device: Device }> = async (context, deps, { body, device }) => {
   const repeatable = REPEATABLE.get(body.text('type'));

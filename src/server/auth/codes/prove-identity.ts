@@ -1,6 +1,7 @@
 /**
  * Proof that the owner of an account is at the device: before a change of how the account is signed in to
- * (docs/specification/accounts.md 7, api.md 28), and before its deletion or the download of its journal (accounts.md 12).
+ * (docs/specification/accounts.md 7, api.md 28), and before its deletion or the download of its journal (accounts.md
+ * 12).
  */
 import type { Context } from 'hono';
 import type { AsService } from '#server/database/database.ts';

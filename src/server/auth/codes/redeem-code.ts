@@ -67,8 +67,8 @@ export const isTexted = ({ purpose }: Pick<FoundToken, 'purpose'>): boolean =>
   purpose === 'sms' || purpose === 'phone_change';
 
 /**
- * Requires a transaction. Locks the user's row first, which serializes the two confirmations of an address change. Throws a
- * `pg.DatabaseError` with code 23505 if a concurrent request takes the address or the number.
+ * Requires a transaction. Locks the user's row first, which serializes the two confirmations of an address change.
+ * Throws a `pg.DatabaseError` with code 23505 if a concurrent request takes the address or the number.
  */
 export async function redeemToken(
   transaction: AsService,

@@ -22,7 +22,10 @@ import { isCrossSiteRequest } from '#server/http/host-guard.ts';
 import { pageDocument } from '#server/http/page-document.ts';
 import { isOwnOrigin, oauthErrorName, redirectTarget } from '../http/redirects.ts';
 
-/** Purposes of mailed tokens by the `type` of the request. `email` is for clients that do not know whether an account is new. */
+/**
+ * Purposes of mailed tokens by the `type` of the request. `email` is for clients that do not know whether an account is
+ * new.
+ */
 const MAILED_PURPOSES: ReadonlyMap<string, readonly OneTimePurpose[]> = new Map<string, OneTimePurpose[]>([
   ['signup', ['signup']],
   ['invite', ['invite']],

@@ -112,8 +112,8 @@ type Change = FactorKey & { friendlyName?: string; phone?: string; device: Devic
 type ChangedFactor = { factor: StoredFactor; hasNewPhone: boolean };
 
 /**
- * Requires a transaction. Changes what an administrator names; only a phone factor gets a number. Null if the user has no
- * such factor.
+ * Requires a transaction. Changes what an administrator names; only a phone factor gets a number. Null if the user has
+ * no such factor.
  */
 export async function changeFactor(
   transaction: AsService,

@@ -49,8 +49,9 @@ export type AuthDeps = AuthRoutesDeps & {
 };
 
 /**
- * A handler of a route. `given` has what the route table promises for it, such as the caller and the body (`dispatch.ts`).
- * Returns a success or a redirect. An error response is thrown, mostly as an AuthError; `authErrorResponse` builds it.
+ * A handler of a route. `given` has what the route table promises for it, such as the caller and the body
+ * (`dispatch.ts`). Returns a success or a redirect. An error response is thrown, mostly as an AuthError;
+ * `authErrorResponse` builds it.
  */
 export type Endpoint<Given = unknown> = (
   context: Context<AppEnv>,
@@ -60,8 +61,8 @@ export type Endpoint<Given = unknown> = (
 
 export interface Passwords {
   /**
-   * Returns an argon2id hash in the PHC string format, of the password in Unicode's form NFC: keyboards write `é` as one
-   * character or as two. Throws BusyError.
+   * Returns an argon2id hash in the PHC string format, of the password in Unicode's form NFC: keyboards write `é` as
+   * one character or as two. Throws BusyError.
    */
   hash(password: string): Promise<string>;
   /**

@@ -1,7 +1,7 @@
 /**
  * Rate limits per network address (docs/specification/accounts.md 9); per account for passwords, second factors and
- * archives; per recipient for mails and texts. The counters are stored in the database. The wrong guesses at a mailed or
- * texted code are limited where the code is stored (`codes/one-time-tokens.ts`).
+ * archives; per recipient for mails and texts. The counters are stored in the database. The wrong guesses at a mailed
+ * or texted code are limited where the code is stored (`codes/one-time-tokens.ts`).
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -95,9 +95,9 @@ export type TextShare = 'open' | TextAsker;
  * Reserved texts of one number; more count as open ones. Threat: the holders of three confirmed numbers use up all
  * reserved texts of an hour. Strangers' requests for the number are counted apart, so that its owner keeps a text.
  *
- * Threat: a stranger who knows the confirmed numbers of others asks for a code to each. All guests together therefore get
- * two thirds of the reserved texts, and the rest is for second steps and other requests of signed-in owners. An attacker who
- * uses that up needs numbers of their own: five for an hour and seventeen for a day, with 300 texts a day.
+ * Threat: a stranger who knows the confirmed numbers of others asks for a code to each. All guests together therefore
+ * get two thirds of the reserved texts, and the rest is for second steps and other requests of signed-in owners. An
+ * attacker who uses that up needs numbers of their own: five for an hour and seventeen for a day, with 300 texts a day.
  */
 const reservedWindows = (asker: TextAsker) =>
   [
@@ -148,9 +148,9 @@ const FACTOR_WINDOWS = [
 ] as const;
 
 /**
- * Changes of how an account is signed in to, by one session from all network addresses. Each writes an audit row, which is
- * kept for 400 days, and most send the owner a mail. Threat: a thief of a session uses up the changes of the account,
- * so that the owner cannot undo them. A new session has changes of its own.
+ * Changes of how an account is signed in to, by one session from all network addresses. Each writes an audit row, which
+ * is kept for 400 days, and most send the owner a mail. Threat: a thief of a session uses up the changes of the
+ * account, so that the owner cannot undo them. A new session has changes of its own.
  */
 const CHANGE_WINDOW = { keyPrefix: 'change', points: 60, duration: HOUR } as const;
 /** Changes of a session that do not count for its account. */
@@ -188,8 +188,8 @@ export interface RateLimits {
    */
   consumeSmsRecipient(recipient: string, ip: string, asker: TextAsker): Promise<void>;
   /**
-   * Counts a text that is about to be sent. Throws `over_sms_send_rate_limit` once the server's budget for this share is
-   * exhausted.
+   * Counts a text that is about to be sent. Throws `over_sms_send_rate_limit` once the server's budget for this share
+   * is exhausted.
    *
    * @param reserved whose reserved text it is; null for an open text. `recipient` as above
    */
@@ -200,8 +200,8 @@ export interface RateLimits {
    */
   consumeOpenText(): Promise<boolean>;
   /**
-   * Counts a mail that is about to be sent. `no`: do not send it, and answer as if it had been sent. `last`: no other mail
-   * of this kind will be allowed until the window ends.
+   * Counts a mail that is about to be sent. `no`: do not send it, and answer as if it had been sent. `last`: no other
+   * mail of this kind will be allowed until the window ends.
    *
    * @param isProven whether a mailed link, a code or a provider has proven the address
    */

@@ -1,6 +1,6 @@
 /**
- * Personal access tokens: `hforge_` and 48 bytes in base64url, of which 16 are the user's id and 32 are random. The id lets
- * the table be divided by user, and says no more than every token of a session says. Only the hash is stored.
+ * Personal access tokens: `hforge_` and 48 bytes in base64url, of which 16 are the user's id and 32 are random. The id
+ * lets the table be divided by user, and says no more than every token of a session says. Only the hash is stored.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';

@@ -138,8 +138,8 @@ function respondWithPage(context: Context<AppEnv>, page: Page, status: 200 | 403
 }
 
 /**
- * Counts the mail about a deletion that is about to be requested. Throws `over_email_send_rate_limit`. Threat: the thief
- * of a session first uses up the owner's mails with other changes, and then deletes the account without a word.
+ * Counts the mail about a deletion that is about to be requested. Throws `over_email_send_rate_limit`. Threat: the
+ * thief of a session first uses up the owner's mails with other changes, and then deletes the account without a word.
  */
 async function countDeletionMail({ limits }: MailDeps, user: UserRow): Promise<void> {
   if (user.email === null) return;
@@ -150,8 +150,8 @@ async function countDeletionMail({ limits }: MailDeps, user: UserRow): Promise<v
 const WAIT_SECONDS = 3_600;
 
 /**
- * The caller has called `countDeletionMail`. Threat: the thief of a session deletes the account. The mail tells the owner
- * and has a link that undoes it.
+ * The caller has called `countDeletionMail`. Threat: the thief of a session deletes the account. The mail tells the
+ * owner and has a link that undoes it.
  */
 function mailDeletionRequested(deps: MailDeps, user: Pick<UserRow, 'id' | 'email'>, linkToken: string): void {
   const loginLink = `${deps.config.publicUrl}${ROUTES.login.path}`;

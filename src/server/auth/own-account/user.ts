@@ -167,8 +167,8 @@ async function hashNewPassword(deps: AuthDeps, user: UserRow, { password, owner 
 /** A new address or number, which is in use once its owner has entered the code that `begin` sends. */
 type ContactChange = {
   /**
-   * Takes the message from its budget, before the request changes anything. False: the message was sent a moment ago, so
-   * `begin` is not called. Throws if the budget is used up.
+   * Takes the message from its budget, before the request changes anything. False: the message was sent a moment ago,
+   * so `begin` is not called. Throws if the budget is used up.
    */
   claim(): Promise<boolean>;
   /** Throws `session_not_found` if the session has ended. */

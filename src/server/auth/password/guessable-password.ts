@@ -1,7 +1,7 @@
 /**
  * Decides whether a password is easy to guess, with the local lists and patterns of zxcvbn: no service is asked. Only
- * the password thread imports this module, with its first new password, and ends once it is idle: the lists take 30 MB and
- * some inputs take 10 ms.
+ * the password thread imports this module, with its first new password, and ends once it is idle: the lists take 30 MB
+ * and some inputs take 10 ms.
  */
 import { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import { adjacencyGraphs, dictionary } from '@zxcvbn-ts/language-common';

@@ -190,8 +190,8 @@ function readNumber({ sms }: AuthDeps, body: Body): string {
 }
 
 /**
- * A texted code always confirms the number, also with AUTH_AUTOCONFIRM (docs/specification/api.md 26). Each number gets a
- * text, so neither the provider's answer nor its delay tells a taken number from a free one.
+ * A texted code always confirms the number, also with AUTH_AUTOCONFIRM (docs/specification/api.md 26). Each number gets
+ * a text, so neither the provider's answer nor its delay tells a taken number from a free one.
  */
 const phoneChannel = (deps: AuthDeps, phone: string, device: Device): Channel => ({
   contact: numberContact(phone),

@@ -7,9 +7,9 @@
  * address is confirmed.
  *
  * Threat: pre-hijacking. A stranger signs up with another person's address and waits for the owner. When a provider
- * proves the owner, the owner takes over an account whose address nobody has proven, without the stranger's ways to sign
- * in (`claim-account.ts`). An account that is in use by phone only loses an address that it never confirmed, and the
- * owner gets a new account.
+ * proves the owner, the owner takes over an account whose address nobody has proven, without the stranger's ways to
+ * sign in (`claim-account.ts`). An account that is in use by phone only loses an address that it never confirmed, and
+ * the owner gets a new account.
  */
 import { randomUUID } from 'node:crypto';
 import type { AsService } from '#server/database/database.ts';
@@ -97,8 +97,8 @@ async function signInKnown(
   const { identity, now } = signIn;
   const user = await lockUser(transaction, existing.user_id);
   if (!user) return null;
-  // Threat: a stranger signs in with a provider while the owner claims the account. Without this second look, saving the
-  // identity below would add it again.
+  // Threat: a stranger signs in with a provider while the owner claims the account. Without this second look, saving
+  // the identity below would add it again.
   if ((await findIdentity(transaction, identity))?.user_id !== user.id) return null;
   if (isBanned(user, now)) return { outcome: 'banned' };
   const isOwnAddress = identity.emailVerified && identity.email !== null && identity.email === user.email;

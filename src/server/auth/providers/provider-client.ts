@@ -103,8 +103,8 @@ function toProviderError(error: unknown): Error {
 }
 
 /**
- * 0 if the cause is not a response. No `instanceof`: the HTTP server replaces the global `Response`, so the responses of
- * `fetch` are not instances of it.
+ * 0 if the cause is not a response. No `instanceof`: the HTTP server replaces the global `Response`, so the responses
+ * of `fetch` are not instances of it.
  */
 const statusOf = (cause: unknown): number =>
   typeof cause === 'object' && cause !== null && 'status' in cause && typeof cause.status === 'number'

@@ -27,7 +27,8 @@ const MAX_ELEMENTS = 1_000;
 const MAX_ATTRIBUTES = 1_000;
 /**
  * In scope of one element. Threat: sax, and the canonicalisation of a signature, go through all namespaces in scope for
- * each element: 98 KB with 4,900 of each took 11 seconds. A total would refuse providers that declare two for each value.
+ * each element: 98 KB with 4,900 of each took 11 seconds. A total would refuse providers that declare two for each
+ * value.
  */
 const MAX_NAMESPACES = 64;
 

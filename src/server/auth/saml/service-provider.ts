@@ -167,7 +167,8 @@ function readTarget(context: Context<AppEnv>, { config }: AuthDeps, body: Body):
 }
 
 /**
- * The relay state is the flow's id. It is not a secret: the response is bound to the request, and the flow to the browser.
+ * The relay state is the flow's id. It is not a secret: the response is bound to the request, and the flow to the
+ * browser.
  */
 function buildSignInUrl(
   deps: AuthDeps,

@@ -5,8 +5,8 @@
  * Honest browsers reuse a token in two cases: two tabs refresh concurrently, or the response with the new token is
  * lost. In either case the browser gets the active token (docs/specification/api.md 10 b, c). Only hashes are stored,
  * so the active token must be computable from the presented token: a token is the HMAC of its parent, with a salt from
- * its row and a key derived from the signing keys. A holder of a parent token could get its child anyway; a reader of the
- * table can compute nothing.
+ * its row and a key derived from the signing keys. A holder of a parent token could get its child anyway; a reader of
+ * the table can compute nothing.
  *
  * Threat: an owner and a thief who hold the same token alternate. One rotates it, the other presents the parent and
  * gets the active token, and so on; reuse would never be detected. After the reuse window the parent is therefore

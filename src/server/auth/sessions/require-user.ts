@@ -45,9 +45,9 @@ export async function requireLiveSession(transaction: AsService, session: Sessio
 }
 
 /**
- * Requires a transaction. Locks the user's row and then requires the live session, in this order: a claim of the account
- * (`codes/claim-account.ts`) locks the row first as well. So a change of how the account is signed in to either commits
- * before the claim, which undoes it, or finds its session ended.
+ * Requires a transaction. Locks the user's row and then requires the live session, in this order: a claim of the
+ * account (`codes/claim-account.ts`) locks the row first as well. So a change of how the account is signed in to either
+ * commits before the claim, which undoes it, or finds its session ended.
  */
 export async function lockSignedInUser(
   transaction: AsService,
@@ -73,8 +73,8 @@ export const lacksSecondStep = (account: Account, session: SessionRow | null): b
 export type Member = { account: Account; session: SessionRow };
 
 /**
- * Throws `no_authorization` for anonymous users, and `session_not_found` for tokens without a session, which have nothing
- * to raise to `aal2`.
+ * Throws `no_authorization` for anonymous users, and `session_not_found` for tokens without a session, which have
+ * nothing to raise to `aal2`.
  */
 export function checkMember({ account, session }: AuthenticatedUser): Member {
   if (account.user.is_anonymous)

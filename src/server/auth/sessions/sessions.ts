@@ -279,8 +279,9 @@ export async function listSessions(service: AsService, userId: string): Promise<
 export type SessionScope = ({ all: true } | { only: string } | { except: string }) & { aal?: SessionRow['aal'] };
 
 /**
- * Returns the ids of the ended sessions, for `AccessTokens.invalidateSessions`. Ending all sessions, or all others, also ends
- * the personal access tokens of the user and the connections that wait for one (docs/specification/capture.md 2).
+ * Returns the ids of the ended sessions, for `AccessTokens.invalidateSessions`. Ending all sessions, or all others,
+ * also ends the personal access tokens of the user and the connections that wait for one (docs/specification/capture.md
+ * 2).
  *
  * Threat: a thief has made a token. The owner changes the password or signs out everywhere, and the thief reads on.
  */

@@ -1,11 +1,13 @@
 /**
- * Connects a program to an account: a device authorization grant (RFC 8628), which works over SSH, and the answers of the
- * signed-in user on the page /connect. Slack's `/hustle link` is answered on the same page (docs/specification/capture.md 4).
+ * Connects a program to an account: a device authorization grant (RFC 8628), which works over SSH, and the answers of
+ * the signed-in user on the page /connect. Slack's `/hustle link` is answered on the same page
+ * (docs/specification/capture.md 4).
  *
- * Threat: a stranger starts a request and sends its link to a victim, who approves it. The page says what the program calls
- * itself and what it will be able to do, shows the code to compare, and needs a button and a recent sign-in; a mail follows.
- * Threat: a guess of the user's code. It has 34 bits and ten minutes, and a wrong one counts towards the caller's budget. It
- * gives a guesser nothing but the chance to approve somebody else's program for the guesser's own account.
+ * Threat: a stranger starts a request and sends its link to a victim, who approves it. The page says what the program
+ * calls itself and what it will be able to do, shows the code to compare, and needs a button and a recent sign-in; a
+ * mail follows. Threat: a guess of the user's code. It has 34 bits and ten minutes, and a wrong one counts towards the
+ * caller's budget. It gives a guesser nothing but the chance to approve somebody else's program for the guesser's own
+ * account.
  */
 import { ROUTES } from '#domain/routes.ts';
 import {

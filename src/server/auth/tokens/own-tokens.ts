@@ -41,8 +41,8 @@ export function readDays(body: Body): TokenDays {
 }
 
 /**
- * Threat: a stranger at an unlocked device makes a token and reads the journal for a year. A token needs a recent sign-in, and
- * its owner gets a mail.
+ * Threat: a stranger at an unlocked device makes a token and reads the journal for a year. A token needs a recent
+ * sign-in, and its owner gets a mail.
  */
 export const addToken: Endpoint<GivenNew> = async (context, deps, { caller, device, body, requireRecentSignIn }) => {
   const { account, session } = caller;
@@ -84,7 +84,8 @@ export const mailTokenCreated = (deps: AuthDeps, user: { id: string; email: stri
   );
 
 /**
- * RFC 7009: a program ends its own token. An unknown token is answered in the same way, so the answer confirms no guess.
+ * RFC 7009: a program ends its own token. An unknown token is answered in the same way, so the answer confirms no
+ * guess.
  */
 export const revokeHeldToken: Endpoint<{ body: Body | URLSearchParams; device: Device }> = async (
   context,

@@ -297,9 +297,10 @@ const failureDetails = ({ status, codes, perDay, delayMs }: Failure): ModelError
 });
 
 /*
- * `fetch` for requests to an AI provider. Threat: a compromised endpoint or proxy redirects the request to another host. `fetch` strips `Authorization` on such
- * a redirect, but not other key headers or the journal in the body. Or the endpoint sends an endless answer, which the
- * SDK would buffer in memory. So redirects are not followed and the answer's size is limited.
+ * `fetch` for requests to an AI provider. Threat: a compromised endpoint or proxy redirects the request to another
+ * host. `fetch` strips `Authorization` on such a redirect, but not other key headers or the journal in the body. Or the
+ * endpoint sends an endless answer, which the SDK would buffer in memory. So redirects are not followed and the
+ * answer's size is limited.
  */
 
 /** The longest answer, 6,144 tokens, takes about 3 MB when each token comes in a chunk with the protocol's overhead. */

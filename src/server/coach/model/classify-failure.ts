@@ -144,8 +144,8 @@ function delayUntilMs(value: string, { date = '' }: Record<string, string>): num
 }
 
 /**
- * Reads `retry-after-ms` and `retry-after`. A 429 without them may say when its limits are reset: OpenAI, Groq, Azure and
- * Cerebras in `x-ratelimit-reset-…`, Anthropic in `anthropic-ratelimit-…-reset`, others in `ratelimit`. Of several
+ * Reads `retry-after-ms` and `retry-after`. A 429 without them may say when its limits are reset: OpenAI, Groq, Azure
+ * and Cerebras in `x-ratelimit-reset-…`, Anthropic in `anthropic-ratelimit-…-reset`, others in `ratelimit`. Of several
  * limits those count of which nothing remains, and of these the last.
  */
 export function headerDelayMs(received: Headers | undefined, status: number | null): number | null {
@@ -179,8 +179,8 @@ export const PARAMETER_REPLACEMENTS: ReadonlyMap<string, string | null> = new Ma
 ]);
 
 /**
- * The parameter of `PARAMETER_REPLACEMENTS` that an error names as its cause. Some endpoints only name it in the message.
- * A wrong guess costs one request.
+ * The parameter of `PARAMETER_REPLACEMENTS` that an error names as its cause. Some endpoints only name it in the
+ * message. A wrong guess costs one request.
  */
 export function rejectedParameter(status: number | null, body: unknown): string | null {
   if (status !== 400 && status !== 422) return null;

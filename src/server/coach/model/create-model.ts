@@ -1,5 +1,6 @@
 /**
- * Creates the coach's model. The AI SDK behind it is imported with the first analysis, because it takes 30 MB of memory.
+ * Creates the coach's model. The AI SDK behind it is imported with the first analysis, because it takes 30 MB of
+ * memory.
  */
 import type { CoachSettings, StructuredBy } from '../../config/provider-settings.ts';
 import { ModelError, type CoachModel, type ModelPart, type ModelRequest, type ReplyForm } from './model.ts';

@@ -1,6 +1,6 @@
 /**
- * Repairs events of a stream that differ from the provider's protocol, before the AI SDK reads them: the SDK refuses a whole
- * stream for one event that it does not know.
+ * Repairs events of a stream that differ from the provider's protocol, before the AI SDK reads them: the SDK refuses a
+ * whole stream for one event that it does not know.
  */
 import { isObject, parseJson } from '../../parse-json.ts';
 
@@ -10,8 +10,8 @@ type Json = Record<string, unknown>;
 export type RepairEvent = (event: Json) => Json | null;
 
 /**
- * For streams of OpenAI-compatible endpoints. Gateways send events without choices, vLLM and Ollama send errors in other
- * shapes, and some servers send an empty finish reason. `repairStream` adds a reason that never came.
+ * For streams of OpenAI-compatible endpoints. Gateways send events without choices, vLLM and Ollama send errors in
+ * other shapes, and some servers send an empty finish reason. `repairStream` adds a reason that never came.
  */
 export const repairOpenAiEvent: RepairEvent = (event) => {
   if (Array.isArray(event['choices'])) return { ...event, choices: event['choices'].map(repairChoice) };

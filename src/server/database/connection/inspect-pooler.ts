@@ -1,6 +1,6 @@
 /**
- * Checks the pooler of DATABASE_POOL_URL before requests go through it, and chooses how statements are sent. Every message
- * says what the operator has to change (docs/operations/scaling.md).
+ * Checks the pooler of DATABASE_POOL_URL before requests go through it, and chooses how statements are sent. Every
+ * message says what the operator has to change (docs/operations/scaling.md).
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -62,8 +62,8 @@ export async function inspectPooler({ connect, connectDirectly, log }: Deps): Pr
 }
 
 /**
- * The start time of the server tells a database from a replica or a copy, which has the same oid. It is read as a number,
- * because its text depends on the time zone of the session.
+ * The start time of the server tells a database from a replica or a copy, which has the same oid. It is read as a
+ * number, because its text depends on the time zone of the session.
  */
 export const READ_IDENTITY = `
   select concat_ws(' ', oid, datname, extract(epoch from pg_postmaster_start_time())) as identity
@@ -185,8 +185,8 @@ export type Sessions = 'session' | 'tracked' | 'mixed' | 'unknown' | 'statement'
 
 /**
  * Three, so that a client meets a session that another client has used. If the pooler has two sessions, two clients
- * share one. If it has more, it hands out the one that became idle first or last, and `probe` gives the next turn to the
- * client that has used neither.
+ * share one. If it has more, it hands out the one that became idle first or last, and `probe` gives the next turn to
+ * the client that has used neither.
  */
 const CLIENTS = 3;
 const ROUNDS = 3;

@@ -162,8 +162,8 @@ const TICK_MS = 1_000;
 const CHECK_AFTER_TICKS = 2;
 const CHECK_TIMEOUT_MS = 2_000;
 /**
- * Longer than the default time-outs of the role (roles.ts), by which a living server ends a statement or transaction. An
- * operator who raises them above this cuts long statements (docs/operations/scaling.md).
+ * Longer than the default time-outs of the role (roles.ts), by which a living server ends a statement or transaction.
+ * An operator who raises them above this cuts long statements (docs/operations/scaling.md).
  */
 const DEAD_AFTER_TICKS = 20;
 

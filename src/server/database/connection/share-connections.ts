@@ -44,8 +44,8 @@ export function shareConnections(requests: RequestPool): SharedConnections {
   const { max } = pool.options;
   const limiter = createConcurrencyLimiter({
     maxRunning: max,
-    // Threat: a user whose statements wait for each other's locks holds connections for seconds. Half of all connections
-    // stay free for other users.
+    // Threat: a user whose statements wait for each other's locks holds connections for seconds. Half of all
+    // connections stay free for other users.
     maxPerClient: Math.ceil(max / 2),
     maxQueued: MAX_QUEUED,
     maxWaitMs: MAX_WAIT_MS,

@@ -25,8 +25,8 @@ import type { StatementProtocol } from './statement-protocol.ts';
 /** Bounds how long a write waits for those before it in its transaction, with `LOCK_LIMIT_MS` for each of their locks. */
 export const MAX_WRITES = 8;
 /**
- * A user whose write failed shares no transaction for this time. Threat: with a write that fails each time, a user would
- * make the others' writes run twice each time.
+ * A user whose write failed shares no transaction for this time. Threat: with a write that fails each time, a user
+ * would make the others' writes run twice each time.
  */
 const ALONE_MS = 60_000;
 const MAX_ALONE = 10_000;
@@ -60,7 +60,10 @@ export function shareTransactions({ requests, limiter, protocol, announcer, type
     return answer;
   }
 
-  /** Threat: a user sends eight writes at once, each of which waits for a lock. So a transaction has one write of a user. */
+  /**
+   * Threat: a user sends eight writes at once, each of which waits for a lock. So a transaction has one write of a
+   * user.
+   */
   function sendWaiting(): void {
     const transactions: Map<string, Waiting>[] = [];
     for (const waiter of waiting) {

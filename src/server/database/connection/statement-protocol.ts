@@ -43,8 +43,8 @@ export class StatementProtocol {
   }
 
   /**
-   * The text to send. A pooler shares one prepared statement of the server among all clients that sent the same text, so
-   * only another text leaves a stale plan behind.
+   * The text to send. A pooler shares one prepared statement of the server among all clients that sent the same text,
+   * so only another text leaves a stale plan behind.
    */
   textOf(text: string): string {
     return this.#suffix === '' ? text : text + this.#suffix;

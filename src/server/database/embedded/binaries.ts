@@ -1,6 +1,6 @@
 /**
- * Finds the programs of PostgreSQL: those of the platform's npm package, or those of a PostgreSQL that is installed on this
- * machine if they are a newer minor release of the same major version.
+ * Finds the programs of PostgreSQL: those of the platform's npm package, or those of a PostgreSQL that is installed on
+ * this machine if they are a newer minor release of the same major version.
  */
 import { spawnSync } from 'node:child_process';
 import { globSync, realpathSync, statSync } from 'node:fs';
@@ -145,8 +145,8 @@ const programsIn = (folder: string, version: Version): Binaries => ({
 });
 
 /**
- * Starts `postgres --version` as the server's user, which checks paths, modes, libraries and platform at once. Returns null
- * if it does not run.
+ * Starts `postgres --version` as the server's user, which checks paths, modes, libraries and platform at once. Returns
+ * null if it does not run.
  */
 function printedVersion(folder: string, user: ServerUser): string | null {
   const options = { ...user, cwd: '/', env: childEnvironment(), encoding: 'utf8' } as const;

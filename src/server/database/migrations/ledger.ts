@@ -62,8 +62,8 @@ export async function recordMigration(
 export type HistoryFault = { text: string; lastVersion: string | null };
 
 /**
- * The applied migrations as this program counts them: all that a baseline replaces count as the baseline. The ledger keeps
- * their rows, so that servers of the version before can go on.
+ * The applied migrations as this program counts them: all that a baseline replaces count as the baseline. The ledger
+ * keeps their rows, so that servers of the version before can go on.
  */
 export function foldHistory<Row extends NamedMigration>(
   applied: readonly Row[],

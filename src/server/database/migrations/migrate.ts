@@ -26,8 +26,8 @@ export const LOCK_KEY = 4_871_203_944;
 const LOCK_POLL_MS = 200;
 
 /**
- * A statement that waits for a lock makes all later requests on that table wait behind it. So it waits for a moment only,
- * and is retried while a long transaction holds the lock.
+ * A statement that waits for a lock makes all later requests on that table wait behind it. So it waits for a moment
+ * only, and is retried while a long transaction holds the lock.
  */
 const LOCK_TIMEOUT_MS = 1_000;
 const FIRST_RETRY_MS = 500;
@@ -251,8 +251,8 @@ export function serverName(migrations: readonly MigrationId[]): string {
 }
 
 /**
- * The names of the connected servers that do not know a migration. Best effort: a server that has lost its connection at
- * this moment is missed. It notices the contracted database by itself and stops being ready.
+ * The names of the connected servers that do not know a migration. Best effort: a server that has lost its connection
+ * at this moment is missed. It notices the contracted database by itself and stops being ready.
  */
 async function findOlderServers(owner: pg.Client, { set, number }: MigrationId): Promise<string[]> {
   const { rows } = await owner.query<{ name: string }>(READ_SERVERS, [LISTENER_NAME]);

@@ -247,8 +247,8 @@ function inPath(id: string): string {
 }
 
 /**
- * Threat: the browser follows this address, so a `javascript:` URL would run as script. Only https is allowed, and plain
- * http for a simulator on the same machine.
+ * Threat: the browser follows this address, so a `javascript:` URL would run as script. Only https is allowed, and
+ * plain http for a simulator on the same machine.
  */
 function isSafeRedirect(address: string, apiBase: string): boolean {
   const url = URL.canParse(address) ? new URL(address) : null;

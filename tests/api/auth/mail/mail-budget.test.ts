@@ -43,8 +43,8 @@ const RECOVERY = 'Reset your password';
 const SIGN_IN = 'Sign in to your journal';
 
 /**
- * Repeats a request for a mail to the address once a minute, because each kind of mail leaves once a minute. Waits for each:
- * the server takes the time when it prepares the mail, after the response.
+ * Repeats a request for a mail to the address once a minute, because each kind of mail leaves once a minute. Waits for
+ * each: the server takes the time when it prepares the mail, after the response.
  */
 async function repeat(count: number, email: string, request: () => Promise<{ status: number }>): Promise<void> {
   const before = (await requestedMails(email))['mail-open'] ?? 0;

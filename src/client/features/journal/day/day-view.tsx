@@ -301,8 +301,9 @@ function Log({ saver, label, placeholder, early, onEditor }: LogProps) {
 const MAX_CLICK_MOVE_PX = 4;
 
 /**
- * Returns handlers that focus the editor on a click or tap in the empty page area, for the element of that area. They ignore
- * clicks on its children, drags (which select text) and presses that began elsewhere. A touch scroll fires no click.
+ * Returns handlers that focus the editor on a click or tap in the empty page area, for the element of that area. They
+ * ignore clicks on its children, drags (which select text) and presses that began elsewhere. A touch scroll fires no
+ * click.
  */
 function useFocusOnBlankClick(focusAtHeight: (clientY: number) => unknown) {
   const pressedAt = useRef<{ x: number; y: number } | null>(null);
@@ -338,8 +339,8 @@ function isAskedNow(userId: string): boolean {
 }
 
 /**
- * The question of the day (docs/specification/time-off.md 3); null outside its hours and for users who have not turned it
- * on. The questions load only then, so the page first asks what it always asks.
+ * The question of the day (docs/specification/time-off.md 3); null outside its hours and for users who have not turned
+ * it on. The questions load only then, so the page first asks what it always asks.
  */
 function useDayPrompt(userId: string, date: Day, today: Day): string | null {
   const isAsked = useClock(() => (date === today && isAskedNow(userId) ? 'asked' : '')) !== '';

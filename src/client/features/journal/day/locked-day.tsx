@@ -22,8 +22,8 @@ export function LockedDay({ date }: { date: Day }) {
   const { savers } = useJournal();
   const saver = useSyncExternalStore(savers.subscribe, () => savers.getUnsaved(date));
   const { data: dates, isPending } = useEntryDates();
-  // Takes over this day's draft. The try when the page loaded may have failed, because it needs the server's answer. The
-  // page shows the draft also without an answer.
+  // Takes over this day's draft. The try when the page loaded may have failed, because it needs the server's answer.
+  // The page shows the draft also without an answer.
   useEffect(() => void savers.recover(date).then(() => savers.openDraft(date)), [date, savers]);
 
   if (isPending && !saver) return null;

@@ -86,8 +86,8 @@ export function createEntryReader(data: DataClient, userId: string): EntryReader
 }
 
 /**
- * Processes the days page by page and prefetches the next page. A second call after a failure or an abort resumes at the
- * first page that is not processed.
+ * Processes the days page by page and prefetches the next page. A second call after a failure or an abort resumes at
+ * the first page that is not processed.
  */
 export function createPager(reader: EntryReader, dates: readonly Day[]) {
   let next = 0;

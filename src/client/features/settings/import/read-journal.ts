@@ -201,8 +201,8 @@ export function decodeText(bytes: Uint8Array): string {
 const decodeStart = (bytes: Uint8Array): string => new TextDecoder(utf16LabelOf(bytes) ?? 'utf-8').decode(bytes);
 
 /**
- * Recognises UTF-16 by its byte order mark, or by the high bytes of its characters: the letters of a script share one, and
- * those of blanks and digits are zero. Chinese needs the mark.
+ * Recognises UTF-16 by its byte order mark, or by the high bytes of its characters: the letters of a script share one,
+ * and those of blanks and digits are zero. Chinese needs the mark.
  */
 function utf16LabelOf(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | null {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
