@@ -142,7 +142,7 @@ export async function changeFactor(
   );
   // Threat: the holder of the earlier number enters a code that was texted to it.
   if (newPhone !== undefined)
-    await transaction.run(queryBuilder.deleteFrom('auth.mfa_challenges').where('factor_id', '=', id).returning('id'));
+    await transaction.run(queryBuilder.deleteFrom('auth.mfa_challenges').where('factor_id', '=', id));
   await recordAuditEvent(transaction, {
     at: now,
     userId,
