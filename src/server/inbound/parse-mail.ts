@@ -89,19 +89,19 @@ const MESSAGE_ID = /^<[\x21-\x3b\x3d\x3f-\x7e]{3,200}>$/;
 
 /**
  * Threat: two programs read different senders out of one mail. So there is one From with one address, without a group,
- * and the address is ASCII without quotes.
+ * and the address is ASCII without quotes, before its case is changed: the Kelvin sign becomes a `k`.
  */
 function readSender({ from }: Email, headers: ReadonlyMap<string, readonly string[]>): string {
   const [value, ...others] = headers.get('from') ?? [];
-  const address = from && from.group === undefined ? from.address.toLowerCase() : '';
-  const isPlain = /^[a-z0-9!#$%&'*+/=?^_`{|}~.-]+@[a-z0-9.-]+$/.test(address);
+  const address = from && from.group === undefined ? from.address : '';
+  const isPlain = /^[a-z0-9!#$%&'*+/=?^_`{|}~.-]+@[a-z0-9.-]+$/i.test(address);
   if (value === undefined || others.length > 0 || !isPlain) throw new UnreadableMail('sender');
   // Threat: quotes that never end make the pattern below read the rest from each of them.
   if (value.length > MAX_SENDER_LENGTH) throw new UnreadableMail('sender');
   // The parser returns the first of several addresses. An @ outside of a quoted name and a comment counts an address.
   const signs = value.replaceAll(/"(?:[^"\\]|\\.)*"|\([^()]*\)/g, '').split('@').length - 1;
   if (signs !== 1) throw new UnreadableMail('sender');
-  return address;
+  return address.toLowerCase();
 }
 
 const addressesOf = (addresses: readonly Address[]): string[] =>

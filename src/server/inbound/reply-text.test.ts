@@ -305,6 +305,12 @@ describe('a mail', () => {
     expect((await parseMail(raw)).text.trim()).toBe(text);
   });
 
+  test('from a sender that looks like another one, with the Kelvin sign, is refused', async () => {
+    const raw = `From: \u212Aate@example.org\r\nTo: ${REPLY_TO}\r\nMIME-Version: 1.0\r\n\r\nOne`;
+    await expect(parseMail(Buffer.from(raw))).rejects.toThrow('sender');
+    expect((await parseMail(Buffer.from(raw.replace('\u212A', 'K')))).from).toBe('kate@example.org');
+  });
+
   test('has its attachments counted and dropped', async () => {
     const raw =
       `From: ana@example.org\r\nTo: ${REPLY_TO}\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n` +

@@ -65,7 +65,12 @@ export function toIdentity(provider: SsoProvider, assertion: Assertion): Externa
   };
 }
 
-/** Prefers the subject id, which identifies a user forever. Refuses a transient name: it differs at every sign-in. */
+/**
+ * Prefers the subject id, which identifies a user forever. Refuses a transient name: it differs at every sign-in.
+ *
+ * Threat: look-alike addresses. The Kelvin sign becomes an ASCII `k` in lower case, so a user of the identity provider
+ * with that sign would open another user's account. Only the case of ASCII addresses is ignored.
+ */
 function readUserId({ nameId, attributes }: Assertion): string {
   const [subjectId] = attributes.get(SUBJECT_ID) ?? [];
   if (subjectId) return subjectId;
@@ -75,7 +80,8 @@ function readUserId({ nameId, attributes }: Assertion): string {
       'saml_assertion_no_user_id',
       'SAML Assertion did not contain a persistent Subject Identifier attribute or Subject NameID uniquely identifying this user',
     );
-  return nameId.format === EMAIL_FORMAT ? nameId.value.toLowerCase() : nameId.value;
+  const isAsciiAddress = nameId.format === EMAIL_FORMAT && /^[\x20-\x7e]+$/.test(nameId.value);
+  return isAsciiAddress ? nameId.value.toLowerCase() : nameId.value;
 }
 
 function readEmail({ nameId, attributes }: Assertion, mapped: unknown): string {
