@@ -29,6 +29,9 @@ const DATES = [
 ];
 const LINES: readonly ((date: string, win: string) => string)[] = [
   (date, win) => `- ${date}: ${win}`,
+  (date, win) => `${date}: ${win}`,
+  (date, win) => `✅ ${date} – ${win}`,
+  (date, win) => `- 🏆 **${date}** ${win}`,
   (date, win) => `* **${date}:** ${win}`,
   (date, win) => `1. **${date}** – ${win}`,
   (date, win) => `- ${date}\n  - ${win}`,
@@ -54,6 +57,7 @@ describe('a win', () => {
   test.each([
     ['- Sold it (November 19)\n- Sold more (Nov 3)', '\n\n**Wins**\n- 2026-11-03: Sold more'],
     ['- November 19: Sold\n  more', ''],
+    ['- Nov 3: Sold\nIt all began on November 20', '\n\n**Wins**\n- 2026-11-03: Sold\nIt all began on November 20'],
     ['- Sold 20 of 30\n- Sold on, and on', '\n\n**Wins**\n- Sold 20 of 30\n- Sold on, and on'],
   ])('of a day without a log is dropped, and no number is a date: %j', (wins, expected) =>
     expect(parse(`${PROSE}\n\n**Wins**\n${wins}`)).toBe(PROSE + expected),

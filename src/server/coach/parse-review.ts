@@ -71,7 +71,7 @@ function dropUnknownDays(text: string, days: ReadonlySet<Day>, readWin: ReadWin,
     .trim();
 }
 
-const ITEM = /^[\s>]{0,12}(?:[-*•+·–—]|\d{1,2}[.)]|\|)\s+(\S.*?)[\s|]*$/u;
+const LINE = /^[\s>]{0,12}((?:[-*•+·–—]|\d{1,2}[.)]|\|)\s+)?(?:[\p{So}\uFE0F]{1,3}\s?)?(\S.*?)[\s|]*$/u;
 const MAX_DATE_CHARS = 45;
 const SEPARATOR = /[*_]{0,3}(?:\s*[:：|,·→]|\s+[–—-]{1,3}>?(?=\s))\s*|\*\*\s+|\s+on\s+/giu;
 const IN_BRACKETS = /^(.*\S)\s*[([]([^()[\]]{4,45})[)\]][.*_]{0,3}$/u;
@@ -83,6 +83,9 @@ const PREPOSITION = /^(?:on|am|den|le|el|il|em)\s+/i;
  * them again. Ten wins are asked for.
  */
 const MAX_WINS_READ = 40;
+
+const gapsIn = (text: string): (readonly [from: number, to: number])[] =>
+  [...text.matchAll(SEPARATOR)].map(({ 0: gap, index }) => [index, index + gap.length]);
 
 /** Finds the date that a model has written in another form, or behind its win. Reads each line once. */
 function createWinReader(days: ReadonlySet<Day>): ReadWin {
@@ -104,26 +107,34 @@ function createWinReader(days: ReadonlySet<Day>): ReadWin {
     return unknown;
   }
 
-  function read(line: string): ReturnType<ReadWin> {
-    const text = ITEM.exec(line)?.[1] ?? '';
-    if (!/\d/.test(text)) return null;
-    const win = (date: Day | null, rest: string) => (date === null ? null : { date, text: rest.trim(), isItem: true });
-    const gaps = [...text.matchAll(SEPARATOR)].map(({ 0: gap, index }) => [index, index + gap.length] as const);
-    for (const [from, to] of [
-      [text.length, text.length] as const,
-      ...gaps.filter(([at]) => at <= MAX_DATE_CHARS).reverse(),
-    ]) {
-      const found = win(readDate(text.slice(0, from)), text.slice(to).replace(/^[*_`)\]]+\s*/, ''));
-      if (found) return found;
+  const toWin = (date: Day | null, text: string) => (date === null ? null : { date, text: text.trim(), isItem: true });
+
+  function readInFront(text: string): ReturnType<ReadWin> {
+    const gaps = gapsIn(text).filter(([from]) => from <= MAX_DATE_CHARS);
+    for (const [from, to] of [[text.length, text.length] as const, ...gaps.reverse()]) {
+      const win = toWin(readDate(text.slice(0, from)), text.slice(to).replace(/^[*_`)\]]+\s*/, ''));
+      if (win) return win;
     }
+    return null;
+  }
+
+  function readBehind(text: string): ReturnType<ReadWin> {
     const [, before, inside] = IN_BRACKETS.exec(text) ?? [];
-    const behind = inside === undefined ? null : win(readDate(inside), before!);
-    if (behind) return behind;
-    for (const [from, to] of gaps.filter(([, at]) => at >= text.length - MAX_DATE_CHARS)) {
-      const found = win(readDate(text.slice(to)), text.slice(0, from));
+    const win = inside === undefined ? null : toWin(readDate(inside), before!);
+    if (win) return win;
+    for (const [from, to] of gapsIn(text).filter(([, end]) => end >= text.length - MAX_DATE_CHARS)) {
+      const found = toWin(readDate(text.slice(to)), text.slice(0, from));
       if (found) return found;
     }
     return null;
+  }
+
+  function read(line: string): ReturnType<ReadWin> {
+    const [, marker = '', text = ''] = LINE.exec(line) ?? [];
+    // The number of an item may be that of a day: "20. November".
+    const inFront = readInFront(text) ?? (/^\d/.test(marker) ? readInFront(marker + text) : null);
+    // A sentence below the wins may end with a date.
+    return inFront ?? (marker === '' ? null : readBehind(text));
   }
 
   return (line) => {
