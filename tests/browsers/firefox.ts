@@ -6,7 +6,7 @@ import { WAIT_LIMIT_MS, type BrowserPage, type EngineBrowser } from './browser-p
  * Headless Firefox reports no pointer, so the journal would treat it as a phone. The value 6 is a fine pointer (2) that
  * can hover (4).
  */
-const WITH_A_MOUSE = { 'ui.primaryPointerCapabilities': 6, 'ui.allPointerCapabilities': 6 };
+export const WITH_A_MOUSE = { 'ui.primaryPointerCapabilities': 6, 'ui.allPointerCapabilities': 6 };
 
 export async function launchFirefox(executablePath: string): Promise<EngineBrowser> {
   const browser = await puppeteer.launch({
