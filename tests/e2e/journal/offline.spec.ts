@@ -101,7 +101,7 @@ test('a journal without a server says in one line that the text is not saved', a
   await expect(status(page, 'Not saved – retrying')).toBeVisible();
   await page.getByRole('button', { name: 'Open menu' }).click();
   const unread = page.getByText("We couldn't load your plan.");
-  // The menu says so once the page has given up.
+  // The menu shows the failure once the page has stopped retrying.
   await expect(unread.first()).toBeVisible();
   await page.keyboard.press('Escape');
   await expect(status(page, 'Not saved – retrying')).toBeVisible();

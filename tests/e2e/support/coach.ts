@@ -21,7 +21,7 @@ export async function openPanel(page: Page): Promise<void> {
 type CoachFixtures = {
   /** Seeds a user of the paid plan (Closer) who has consented to the coach and has logged this HTML today. */
   seedCloser: (html?: string) => Promise<SeededAccount>;
-  /** Seeds such a user with these items, and opens the journal. */
+  /** Seeds the user of `seedCloser` with a log of these items, and opens the journal. */
   signUpCloser: (...items: string[]) => Promise<Person>;
 };
 
