@@ -1,19 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { citableLines, createCitationFinder } from '#domain/coach/citations.ts';
-import { day } from '#domain/day/day.ts';
-import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
-import { OBJECT_MANNERS, REPLY_MANNERS, SCORE_LINE_MANNERS } from '../../../simulators/ai-model/manners.ts';
-import { createQuoteFinder, feedbackReplyParser, MAX_REPLY_CHARS, type PartialReply } from './parse-response.ts';
-import { reviewReplyParser } from './parse-review.ts';
-
-/** Finds the citations of a log whose lines the page numbers 1, 2 and 2.1, and of its unnumbered last paragraph. */
-const FIND = createCitationFinder(
-  citableLines('<ol><li><p>Shipped</p></li><li><p>Tests</p><ol><li><p>Unit</p></li></ol></li></ol><p>Called Ann</p>'),
-);
-const DAYS = new Set([day('2026-11-20')]);
-const reply = (fields: object): string =>
-  JSON.stringify({ score: 7, feedback: 'You shipped it [1].', cited: ['1'], missingFact: '', ...fields });
+import { CUTS, expectAppendOnly, FIND, prefixes, reply, RUNS, TEXT } from '../../../tests/support/coach-replies.ts';
+import { createQuoteFinder, feedbackReplyParser, MAX_REPLY_CHARS } from './parse-response.ts';
 
 describe('feedbackReplyParser, with an object', () => {
   const { parseFinal, parsePartial } = feedbackReplyParser(FIND);
@@ -160,41 +148,6 @@ test('an introduction above the score line is left out', () => {
   expect(parseFinal('You shipped it.\n\nHustleScore: 7/10\n\nThat is it.')?.text).toContain('You shipped it.');
 });
 
-/** Every combination of a reply in its form, dressed in a manner of that form and in one of any reply. */
-const DRESSED = [
-  ...Object.entries(OBJECT_MANNERS).map(([name, dress]) => [
-    `an object ${name}`,
-    (score: number, feedback: string) => dress(reply({ score, feedback, missingFact: 'How many users?' })),
-  ]),
-  ...SCORE_LINE_MANNERS.map((line) => [
-    `a text with "${line(7)}"`,
-    (score: number, feedback: string) => `${line(score)}\n\n${feedback}\n\nMissingFact: How many users?`,
-  ]),
-] as [string, (score: number, feedback: string) => string][];
-
-describe.each(Object.entries(REPLY_MANNERS))('feedbackReplyParser, in the manner of %s', (_manner, dress) => {
-  const parser = feedbackReplyParser(FIND);
-
-  test.each(DRESSED)('reads %s', (_form, write) => {
-    const feedback = 'You shipped it [1].\nThe tests of <b> & "units" came [2.1].';
-    const text = dress(write(7, feedback));
-    expect(parser.parseFinal(text)).toEqual({
-      score: 7,
-      text: feedback,
-      cited: [
-        { ref: '1', line: 1 },
-        { ref: '2.1', line: 3 },
-      ],
-      missingFact: 'How many users?',
-    });
-    const isWrong = ({ score, text: shown }: PartialReply): boolean =>
-      !feedback.startsWith(shown) || (score ?? 7) !== 7;
-    expect(prefixes(text).find((part) => isWrong(parser.parsePartial(part)))).toBeUndefined();
-  });
-});
-
-const prefixes = (text: string): string[] => Array.from(text, (_, length) => text.slice(0, length));
-
 test.each([
   'Sure, here is my feedback.',
   '<plan>Two items. Perhaps a seven.</plan>',
@@ -287,51 +240,6 @@ describe('a log that is repeated in the reply', () => {
 });
 
 test.each([
-  ['x'.repeat(49), null],
-  [` ${'x'.repeat(50)}\u200b\n`, 'x'.repeat(50)],
-  ['x'.repeat(MAX_REPLY_CHARS + 1), null],
-])('reviewReplyParser rejects a text that is too short or too long', (text, expected) => {
-  expect(reviewReplyParser(DAYS).parseFinal(text)?.text ?? null).toBe(expected);
-});
-
-describe('reviewReplyParser drops a dated bullet of a day without a log', () => {
-  const prose = 'Three days in a row you finished what you had begun.';
-  const parseFinal = (text: string) =>
-    reviewReplyParser(DAYS).parseFinal(`${prose}\n\n${text}`)?.text.slice(prose.length);
-
-  test.each([
-    ['**Wins**\n- 2026-11-20: Sold it\n- 2026-11-19: Sold more', '\n\n**Wins**\n- 2026-11-20: Sold it'],
-    ['**Wins**\n* **2026-11-19**: Sold it\n- 2026-11-20: Sold more', '\n\n**Wins**\n- 2026-11-20: Sold more'],
-    ['**Wins**:\n- 2026-11-19: Sold it\n- 2026-02-30: Sold more', ''],
-    ['**Wins**\n- 2026-1\u200b1-19: Sold it', ''],
-    ['**Wins**\n- 2026-11-19: Sold\n  more\n- 2026-11-20: Sold it', '\n\n**Wins**\n- 2026-11-20: Sold it'],
-    ['**Erfolge**\n- 2026/11/20: Sold it\n- 2026/11/19: Sold more', '\n\n**Erfolge**\n- 2026/11/20: Sold it'],
-    ['On 2026-11-19 there is no log.', '\n\nOn 2026-11-19 there is no log.'],
-  ])('%j', (text, expected) => {
-    expect(parseFinal(text)).toBe(expected);
-  });
-
-  test.each(['**Wins**\n- 2026-11-19: Sold it', '## WINS\n1. 2026‑11‑19 Sold it', 'wins:\n2026-11-19 – Sold it'])(
-    'while the bullet is incomplete: %j',
-    (list) => {
-      const { parsePartial } = reviewReplyParser(DAYS);
-      const text = `${prose}\n\n${list}`;
-      for (let length = prose.length; length <= text.length; length += 1)
-        expect(parsePartial(text.slice(0, length)).text).toBe(prose);
-    },
-  );
-
-  test.each(Object.entries(REPLY_MANNERS))('in the manner of %s', (_manner, dress) => {
-    const analysis = `${prose}\n\n**Wins**\n- 2026-11-20: Sold it`;
-    const { parseFinal: parse, parsePartial } = reviewReplyParser(DAYS);
-    const text = dress(analysis);
-    expect(parse(text)?.text).toBe(analysis);
-    if (text.startsWith('Okay')) return;
-    expect(prefixes(text).find((part) => !analysis.startsWith(parsePartial(part).text))).toBeUndefined();
-  });
-});
-
-test.each([
   ['{"feedback": "You shipped \\', 'You shipped'],
   ['{"feedback": "You shipped \\u26', 'You shipped'],
   ['{"feedback": "You shipped \\ud83d', 'You shipped'],
@@ -347,61 +255,6 @@ test.each([
   expect(feedbackReplyParser(FIND).parsePartial(text).text).toBe(expected);
 });
 
-const TEXT = fc
-  .array(
-    fc.oneof(
-      fc.string({ unit: 'grapheme', maxLength: 20 }),
-      fc.constantFrom(
-        ' [1]',
-        '[2, 9]',
-        '[2.1]',
-        '[Called ',
-        'Ann]',
-        ' [9]',
-        '[',
-        ']',
-        '[1,',
-        '  ',
-        '\n',
-        '\u200b',
-        '\u200c',
-        '\u2028',
-        '👩‍👩‍👧',
-        '[12345]',
-        '\ud83d',
-        'HustleScore: 3/10\n',
-        '\nMissingFact: ',
-        '\n- ',
-        '2026-11-20',
-        '2026-11-19',
-        ': ',
-        '**',
-        '\n**Wins**\n',
-        '\n**Wins:',
-      ),
-    ),
-    { maxLength: 20 },
-  )
-  .map((parts) => parts.join(''));
-const MARKERS = [
-  '\n<think>',
-  '</think>\n',
-  '<thi',
-  '\n[THINK]x[/THINK]',
-  '<|im_end|>\n',
-  '<|channel|>',
-  '\n<|channel|>analysis<|message|>x<|end|>',
-  '<|start|>assistant<|channel|>final<|message|>',
-  '\n<answer>',
-  '</answer>\n',
-  '```\n',
-  ' a < b ',
-  '\n{"score": 7}',
-  '\nScore: 3/10\n',
-];
-const CUTS = fc.array(fc.nat(300), { maxLength: 10 });
-const RUNS = { numRuns: fuzzBudget(2_000) };
-
 test.each([
   reply({ missingFact: 'How many users?' }),
   `\`\`\`json\n${JSON.stringify(JSON.parse(reply({})), null, 2)}\n\`\`\``,
@@ -411,17 +264,6 @@ test.each([
   const texts = prefixes(text).flatMap((part) => parseFinal(part)?.text ?? []);
   expect(new Set(texts)).toEqual(new Set(['You shipped it [1].']));
 });
-
-/** For any cuts, each partial text must extend the previous one and the final text must extend the last. */
-function expectAppendOnly(text: string, cuts: number[], parse: (text: string) => string, final: string | null): void {
-  let previous = '';
-  for (const cut of [...cuts, text.length].filter((at) => at <= text.length).toSorted((a, b) => a - b)) {
-    const next = parse(text.slice(0, cut));
-    expect(next.startsWith(previous)).toBe(true);
-    previous = next;
-  }
-  if (final !== null) expect(final.startsWith(previous)).toBe(true);
-}
 
 test('the displayed text of a JSON reply is append-only', () => {
   const { parsePartial, parseFinal } = feedbackReplyParser(FIND);
@@ -440,55 +282,6 @@ test('the displayed text of a text reply is append-only', () => {
     fc.property(TEXT, CUTS, (text, cuts) => {
       const scored = `HustleScore: 3/10\n${text}`;
       expectAppendOnly(scored, cuts, (part) => parsePartial(part).text, parseFinal(scored)?.text ?? null);
-    }),
-    RUNS,
-  );
-});
-
-test('the displayed text of a review is append-only', () => {
-  fc.assert(
-    fc.property(TEXT, CUTS, (text, cuts) => {
-      const { parsePartial, parseFinal } = reviewReplyParser(DAYS);
-      expectAppendOnly(text, cuts, (part) => parsePartial(part).text, parseFinal(text)?.text ?? null);
-    }),
-    RUNS,
-  );
-});
-
-const MANNERS = fc.constantFrom(...Object.values(REPLY_MANNERS));
-
-test('a reply with random markers in any manner is append-only', () => {
-  const forms = fc.constantFrom(...DRESSED.map(([, write]) => write));
-  const marker = fc.constantFrom(...MARKERS);
-  const text = fc.array(fc.oneof(TEXT, marker), { maxLength: 6 }).map((parts) => parts.join(''));
-  const { parsePartial, parseFinal } = feedbackReplyParser(FIND);
-  fc.assert(
-    fc.property(MANNERS, forms, text, fc.integer({ min: 1, max: 10 }), CUTS, (dress, write, feedback, score, cuts) => {
-      const written = dress(write(score, feedback));
-      const final = parseFinal(written);
-      const partials = [...cuts.toSorted((a, b) => a - b), written.length].map((cut) =>
-        parsePartial(written.slice(0, cut)),
-      );
-      // Invalid replies end in an error whatever was shown.
-      if (final === null) return;
-      const texts = [...partials.map((partial) => partial.text), final.text];
-      expect(texts.every((shown, index) => shown.startsWith(texts[index - 1] ?? ''))).toBe(true);
-      expect(new Set([final.score, ...partials.map((partial) => partial.score ?? final.score)])).toEqual(
-        new Set([score]),
-      );
-    }),
-    RUNS,
-  );
-});
-
-test('a review with random markers is append-only', () => {
-  const text = fc.array(fc.oneof(TEXT, fc.constantFrom(...MARKERS)), { maxLength: 8 }).map((parts) => parts.join(''));
-  const { parsePartial, parseFinal } = reviewReplyParser(DAYS);
-  fc.assert(
-    fc.property(text, CUTS, (written, cuts) => {
-      // A closing marker without an opening one takes back what was shown: the run then fails.
-      if (/<\/think>/.test(written)) return;
-      expectAppendOnly(written, cuts, (part) => parsePartial(part).text, parseFinal(written)?.text ?? null);
     }),
     RUNS,
   );
