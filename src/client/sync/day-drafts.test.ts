@@ -122,7 +122,7 @@ test('a browser that rejects writes stores no draft and causes no error', () => 
   expect(drafts.days()).toEqual([]);
 });
 
-test("draftsOfOthers excludes the user's own drafts, and has those of documents", () => {
+test("draftsOfOthers excludes the user's own drafts, and has documents and shared texts", () => {
   void createDayDrafts(storage, 'ada', 'one').store(DATE, DRAFT);
   void createDayDrafts(storage, 'bob', 'one').store(DATE, DRAFT);
   void createDayDrafts(storage, 'bo', 'one').store(day('2026-11-20'), DRAFT);
@@ -134,4 +134,9 @@ test("draftsOfOthers excludes the user's own drafts, and has those of documents"
   expect(new Set(others.map(userOfDraft))).toEqual(new Set(['bob', 'bo', 'eve']));
   expect(documentsOfDrafts(others)).toEqual(['1']);
   expect(documentsOfDrafts(draftsOfOthers(storage, 'eve'))).toEqual([]);
+  storage.clear();
+  storage.setItem('hustle-forge:shared:', '["for the next user"]');
+  storage.setItem('hustle-forge:shared:ada', '["own"]');
+  expect(draftsOfOthers(storage, 'ada')).toEqual([]);
+  expect(draftsOfOthers(storage, 'bob').map(userOfDraft)).toEqual(['ada']);
 });

@@ -6,7 +6,12 @@
  * of another user of this browser. `recover` in day-savers.ts sends the drafts of closed tabs.
  */
 import { isDay, type Day } from '#domain/day/day.ts';
-import { DOCUMENT_DRAFT_PREFIX, DRAFT_PREFIX, keysUnder } from '#client/lib/session/storage-keys.ts';
+import {
+  DOCUMENT_DRAFT_PREFIX,
+  DRAFT_PREFIX,
+  keysUnder,
+  SHARED_TEXTS_PREFIX,
+} from '#client/lib/session/storage-keys.ts';
 import type { MergeModule } from './merge-loader.ts';
 
 /** Text is in a draft after this time at the latest. Storing one at every key would slow down typing in a long log. */
@@ -249,11 +254,14 @@ export function mergeDrafts(
 export const commonBase = (base: string | undefined, other: string | undefined): string | undefined =>
   base === other || base === undefined ? base : '';
 
-/** The keys of the drafts, of logs and of wins documents, of users who used this browser and did not sign out. */
+/**
+ * The keys of the unsent text of users who used this browser and did not sign out: drafts of logs and of wins documents,
+ * and texts that other apps shared.
+ */
 export const draftsOfOthers = (storage: Storage, userId: string): string[] =>
-  [DRAFT_PREFIX, DOCUMENT_DRAFT_PREFIX].flatMap((prefix) =>
-    keysUnder(storage, prefix).filter((key) => !key.startsWith(`${prefix}${userId}:`)),
-  );
+  [DRAFT_PREFIX, DOCUMENT_DRAFT_PREFIX, SHARED_TEXTS_PREFIX]
+    .flatMap((prefix) => keysUnder(storage, prefix))
+    .filter((key) => !['', userId].includes(userOfDraft(key)));
 
 /** `date`: of a draft of a document, its id. */
 export function parseKey(key: string): { userId: string; date: string; writer: string } {

@@ -23,7 +23,7 @@ export function SignOutDialog({ signingOut }: { signingOut: SignOutFlow }) {
       title="You have unsaved text"
       intro="This text is not saved to your account:"
       days={days}
-      documents={documents.map((id) => (
+      texts={documents.map((id) => (
         <Link key={id} to={`${ROUTES.wins.path}?document=${id}`} onClick={cancel}>
           Wins document
         </Link>
@@ -63,8 +63,8 @@ type UnsavedDaysDialogProps = {
   title: string;
   intro: string;
   days: readonly Day[];
-  /** Wins documents, as they are listed. */
-  documents?: readonly ReactNode[];
+  /** Other texts than logs, as they are listed. */
+  texts?: readonly ReactNode[];
   why: string;
   problem?: string | null;
   onClose: () => void;
@@ -72,12 +72,12 @@ type UnsavedDaysDialogProps = {
   children: ReactNode;
 };
 
-/** A question about the days and documents whose text only this browser has. */
+/** A question about the text that only this browser has. */
 export function UnsavedDaysDialog({
   title,
   intro,
   days,
-  documents = [],
+  texts = [],
   why,
   problem,
   onClose,
@@ -90,8 +90,8 @@ export function UnsavedDaysDialog({
         {days.map((date) => (
           <li key={date}>{dayLabel(date)}</li>
         ))}
-        {documents.map((document, index) => (
-          <li key={index}>{document}</li>
+        {texts.map((text, index) => (
+          <li key={index}>{text}</li>
         ))}
       </ul>
       <p className={styles.why}>{why}</p>

@@ -173,7 +173,7 @@ test('a session that has ended keeps unsent text from another user, and asks bef
   await test.step('another user is told about text of another account, without reading it', async () => {
     await signUp(page);
     const notice = page.getByRole('dialog', { name: 'Unsent text from another account' });
-    await expect(notice).toContainText(dayLabel(today()));
+    await expect(notice.getByRole('listitem')).toHaveText([dayLabel(today()), 'Text shared from another app']);
     await expect(notice).not.toContainText(SECRET);
     await inBothThemes(page, expectAccessible);
     await button(page, 'Discard it').click();

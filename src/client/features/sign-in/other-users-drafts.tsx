@@ -2,6 +2,7 @@
 import { useState } from 'react';
 import { daysOfDrafts, documentsOfDrafts, draftsOfOthers, userOfDraft } from '#client/sync/day-drafts.ts';
 import { useUser } from '#client/lib/session/session.ts';
+import { SHARED_TEXTS_PREFIX } from '#client/lib/session/storage-keys.ts';
 import { removeDataOf } from '#client/lib/session/wipe-user-data.ts';
 import { useSignOut } from '#client/lib/session/use-sign-out.ts';
 import { Button } from '#client/ui/button.tsx';
@@ -21,7 +22,10 @@ export function OtherUsersDrafts({ onClose }: { onClose: () => void }) {
       title="Unsent text from another account"
       intro="Someone else wrote in this browser, and their text was never saved:"
       days={daysOfDrafts(keys)}
-      documents={documentsOfDrafts(keys).map(() => 'Wins document')}
+      texts={[
+        ...documentsOfDrafts(keys).map(() => 'Wins document'),
+        ...(keys.some((key) => key.startsWith(SHARED_TEXTS_PREFIX)) ? ['Text shared from another app'] : []),
+      ]}
       why="To save it, sign in to that account. Until then, anyone who uses this browser can read it."
       onClose={onClose}
     >

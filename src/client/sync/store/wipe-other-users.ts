@@ -5,7 +5,6 @@ import {
   keysUnder,
   PROFILE_PREFIX,
   PUSH_DEVICE_PREFIX,
-  SHARED_TEXTS_PREFIX,
   TODAY_COPY_PREFIX,
   userDatabaseName,
 } from '#client/lib/session/storage-keys.ts';
@@ -13,10 +12,7 @@ import { removeDataOf } from '#client/lib/session/wipe-user-data.ts';
 import { draftsOfOthers, userOfDraft } from '../day-drafts.ts';
 import { openUserDatabase } from './user-database.ts';
 
-/**
- * Another user's unsent text, of logs and of wins documents, with the texts that other apps shared to that user, stays until that user signs in or
- * somebody discards it; the copies are removed.
- */
+/** Another user's unsent text stays until that user signs in or somebody discards it. The copies are removed. */
 export async function wipeOtherUsers(userId: string): Promise<void> {
   for (const key of keysUnder(localStorage, TODAY_COPY_PREFIX))
     if (key !== TODAY_COPY_PREFIX + userId) localStorage.removeItem(key);
@@ -28,9 +24,7 @@ export async function wipeOtherUsers(userId: string): Promise<void> {
     const database = openUserDatabase(other);
     // A database that cannot be read may have unsent text that has no key in localStorage.
     const hasUnsent = await database.use((connection) => connection.count('drafts')).then(Boolean, () => true);
-    const isInStorage =
-      draftsOfOthers(localStorage, userId).some((key) => userOfDraft(key) === other) ||
-      localStorage.getItem(SHARED_TEXTS_PREFIX + other) !== null;
+    const isInStorage = draftsOfOthers(localStorage, userId).some((key) => userOfDraft(key) === other);
     if (hasUnsent || isInStorage) {
       // Best effort: the copies of the next user are removed although those of this one cannot be cleared.
       await database
@@ -46,8 +40,8 @@ export async function wipeOtherUsers(userId: string): Promise<void> {
 }
 
 /**
- * Threat: the session of another user lives on at the server. This browser would go on showing that user's reminders, whose
- * button writes to that user's journal. The browser has one device, which is this user's if this user has one.
+ * Threat: the session of another user lives on at the server. This browser would go on showing that user's reminders,
+ * whose button writes to that user's journal. The browser has one device, which is this user's if this user has one.
  */
 async function endDevicesOfOthers(userId: string): Promise<void> {
   const own = PUSH_DEVICE_PREFIX + userId;
