@@ -41,3 +41,8 @@ test.each([
   '/journal?decode=1',
   '/#main',
 ])('ignores %s', (href) => expect(at(href)).toBeNull());
+
+test('reads a long fragment in linear time', () => {
+  // Quadratic time would exceed the test's timeout.
+  expect(at(`/#${'&message='.repeat(400_000)}`)).toBeNull();
+});

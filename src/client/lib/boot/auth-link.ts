@@ -10,7 +10,12 @@ declare global {
   var hustleForgeAuthLink: string | undefined;
 }
 
-const AUTH_PARAMS = /(^|&)(access_token|token_hash|error|error_code|code)=|&message=.*&sb=/;
+const AUTH_PARAMS = /(^|&)(access_token|token_hash|error|error_code|code)=/;
+/** Threat: a link with many messages. A pattern for both parameters would read the rest from each of them. */
+const isNotice = (params: string): boolean => {
+  const message = params.indexOf('&message=');
+  return message !== -1 && params.includes('&sb=', message);
+};
 
 type Address = { pathname: string; search: string; hash: string };
 export type AuthLink = {
@@ -23,7 +28,7 @@ export type AuthLink = {
 /** Null for a URL without an auth link. */
 export function findAuthLink({ pathname, search, hash }: Address): AuthLink | null {
   const params = `${search.slice(1)}&${hash.slice(1)}`;
-  if (!AUTH_PARAMS.test(params)) return null;
+  if (!AUTH_PARAMS.test(params) && !isNotice(params)) return null;
   const type = /(?:^|&)type=(\w*)/.exec(params)?.[1];
   const resetPath = ROUTES.resetPassword.path;
   // A link of another type on the reset page stays there: that page says that it is invalid.

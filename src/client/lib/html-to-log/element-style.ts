@@ -129,7 +129,7 @@ export const isIconName = (element: Element, style: Declarations): boolean =>
 
 /** Text that other programs get instead of a gap: `Ann — Today` in a chat shows no dash. */
 export const isHiddenSeparator = (element: Element, style: Declarations): boolean =>
-  isVisuallyHidden(style) && /^\s*[^\p{L}\p{N}]{1,3}\s*$/u.test(element.textContent);
+  isVisuallyHidden(style) && element.textContent !== '' && /^[^\p{L}\p{N}]{0,3}$/u.test(element.textContent.trim());
 
 export const hasItemsSideBySide = (style: Declarations): boolean =>
   /^inline-(?:flex|grid)$/.test(style.get('display') ?? '');

@@ -609,3 +609,11 @@ test('opens the closed sections of an exported journal', () => {
   const html = '<details><summary>Sum</summary><p>inside</p></details>';
   expect(htmlToLog(html, { opensDetails: true }).html).toBe(p('Sum', 'inside'));
 });
+
+test.each([
+  ['the marker of an item', wordItem(1, `${'0'.repeat(400_000)}a1.`, 'words')],
+  ['hidden blanks', `<p>words<span style="opacity:0">${'&nbsp;'.repeat(400_000)}0</span></p>`],
+])('reads %s in linear time', (_name, html) => {
+  // Quadratic time would exceed the test's timeout.
+  expect(htmlToLog(html).html).toContain('words');
+});

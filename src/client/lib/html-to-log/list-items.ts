@@ -126,7 +126,7 @@ function kindOf(elements: readonly Element[]): { tag: ListTag; number: number | 
 
 /** The value of `3.`, `1.3`, `③`, `٣.`, `三、` or `b)`; null for others, such as `iv.` */
 function numberOf(marker: string): number | null {
-  const digits = /(\p{Nd}+)\P{Nd}*$/u.exec(marker)?.[1];
+  const digits = /(?<!\p{Nd})(\p{Nd}+)\P{Nd}*$/u.exec(marker)?.[1];
   if (digits !== undefined) return Array.from(digits, digitValue).reduce((value, digit) => value * 10 + digit, 0);
   const circled = /[①-⑳]/.exec(marker)?.[0];
   if (circled !== undefined) return circled.codePointAt(0)! - '①'.codePointAt(0)! + 1;
