@@ -20,7 +20,7 @@ export type Measurement = {
   savedMs: number | null;
   /** The longest time without an acknowledged save between the fault and its repair. */
   gapMs: number;
-  /** From the fault until every page has saved what was typed meanwhile. */
+  /** Milliseconds from the fault until every page has saved the text typed since. */
   allPagesMs: number;
   /** The longest time without an acknowledged save while the fault was repaired. */
   repairGapMs: number;

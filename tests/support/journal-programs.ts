@@ -23,7 +23,7 @@ import { simplenote } from '#domain/journals/simplenote.ts';
 import { standardNotes } from '#domain/journals/standard-notes.ts';
 import { storyPad } from '#domain/journals/storypad.ts';
 
-/** Zones whose offset never changed since 1990, in minutes. The oracle needs no calendar of clock changes. */
+/** Zones and their offsets in minutes, constant since 1995. The oracle needs no calendar of clock changes. */
 const ZONES = {
   UTC: 0,
   'Pacific/Kiritimati': 840,

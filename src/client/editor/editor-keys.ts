@@ -15,7 +15,7 @@ type EditorKey = {
 /** Control and Option on a Mac, where Option alone moves the caret. */
 const MOVE = isApple ? 'Ctrl-Alt' : 'Alt';
 
-/** In the order of the list in the menu. */
+/** The keys of the editor, in the order of the list in the menu. */
 export const EDITOR_KEYS = {
   // With Caps Lock, the key of B is a capital letter.
   bold: { label: 'Bold', bind: ['Mod-b', 'Mod-B'] },
@@ -47,7 +47,7 @@ export type EditorAction = keyof typeof EDITOR_KEYS;
 export const bindKeys = <Run>(action: EditorAction, run: Run): Record<string, Run> =>
   Object.fromEntries(EDITOR_KEYS[action].bind.map((key) => [key, run]));
 
-/** For a listener outside the keymaps. */
+/** True if the event is the key of `action`: for listeners outside the keymaps. */
 export function isEditorKey(event: KeyboardEvent, action: 'openLink' | 'toolbar'): boolean {
   const [modifier, key] = EDITOR_KEYS[action].bind[0].split('-');
   return event.key === key && modifier === 'Alt' && event.altKey && !event.ctrlKey && !event.metaKey;
@@ -64,7 +64,7 @@ function showKeys({ bind: [first = ''], shown }: EditorKey): string[] {
 
 export type Shortcut = { keys: readonly string[]; does: string };
 
-/** For the list in the menu. */
+/** The shortcuts that the menu lists. */
 export const EDITOR_SHORTCUTS: readonly Shortcut[] = Object.values<EditorKey>(EDITOR_KEYS).map((key) => ({
   keys: showKeys(key),
   does: key.label,

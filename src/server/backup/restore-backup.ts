@@ -47,7 +47,7 @@ const REJECTIONS: ReadonlySet<string> = new Set(['0A', '22', '23', '3F', '42']);
 export type RestoreOptions = {
   ownerUrl: string;
   source: Source;
-  /** From `verifyArchive` on the same source. */
+  /** The result of `verifyArchive` on the same source. */
   archive: VerifiedArchive;
   keyPlacement: KeyPlacement;
   /** Deletes what the database holds. */

@@ -40,7 +40,7 @@ const ACT_AS_IN_COMPANY =
 type Settings = { readonly name: string; readonly text: string };
 const SETTINGS: Settings = { name: 'act_as_with_token', text: ACT_AS_WITH_TOKEN };
 export const SETTINGS_WITH_LIMIT: Settings = { name: 'act_as_with_limit', text: ACT_AS_WITH_LIMIT };
-/** For a query of a `SharedTransaction`. */
+/** The settings statement of a query in a `SharedTransaction`. */
 export const SETTINGS_IN_COMPANY: Settings = { name: 'act_as_in_company', text: ACT_AS_IN_COMPANY };
 const COLLECTED_CHANGES: Settings = {
   name: 'collected_changes',

@@ -25,7 +25,7 @@ const PROBE_TIMEOUT_MS = 15_000;
 const MIN_EVENT_GAP_MS = 500;
 /** Just below the largest body that the server accepts (docs/specification/limits.md). */
 const LARGE_BODY_BYTES = 3_400_000;
-/** Over a slow line the check is left out. */
+/** A slow line takes longer: the check is then left out. */
 const BODY_TIMEOUT_MS = 8_000;
 
 /** A token for the probe's request, and the identity of this installation's database, to compare with the answer. */

@@ -27,7 +27,7 @@ import type { Logger } from '../log.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;
 const MAX_AGE_SECONDS = 300;
-/** In a minute, of one Slack user. */
+/** The commands of one Slack user per minute. */
 const COMMANDS = { keyPrefix: 'slack', points: 30, step: 5 } as const;
 /** Slack's own ids are about ten characters. */
 const SLACK_ID = /^[A-Z0-9]{1,40}$/;

@@ -370,7 +370,7 @@ describe('DNS', () => {
   });
 });
 
-/** A body nested in this many parts. */
+/** Nests the body of a mail in `depth` parts. */
 function nest(mail: string, depth: number): string {
   const [head] = mail.split('\r\n\r\n');
   const opened = Array.from(

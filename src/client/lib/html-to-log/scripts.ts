@@ -76,7 +76,7 @@ function partsOf(element: Element): Element[] {
   return parts;
 }
 
-/** In HTML all parts have the same. */
+/** The vertical position of a part in SVG; 0 for every part in HTML, which has no transform. */
 const heightOf = (part: Element): number =>
   Number(/,\s*(-?[\d.]+)\)/.exec(part.getAttribute('transform') ?? '')?.[1] ?? 0);
 

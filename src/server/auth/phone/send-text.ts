@@ -18,7 +18,7 @@ import { startPadding } from '../http/response-padding.ts';
 import { deleteUnconfirmedAccount } from './phone-accounts.ts';
 
 export type Recipient = {
-  /** From `parsePhone`. */
+  /** A number as `parsePhone` returns it. */
   phone: string;
   /** The network address that asks for the text. */
   ip: string;
