@@ -91,7 +91,7 @@ async function sample(): Promise<void> {
   if (megabytes !== null) samples.push({ minute: (performance.now() - startedAt) / 60_000, megabytes });
 }
 
-/** Of a thousand requests: 600 reads, 300 saves, 99 lists, one sign-in. */
+/** A thousand requests are 600 reads, 300 saves, 99 lists and one sign-in. */
 function mix(people: readonly Person[], index: number): Request {
   const person = people[index % PEOPLE]!;
   const turn = (index * 7) % 1_000;

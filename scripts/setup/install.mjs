@@ -20,7 +20,7 @@ const NPM_CI = [
   '--no-audit',
   '--no-fund',
 ];
-/** What no running program reads: source maps, types, and the headers of Node. A quarter of what npm writes. */
+/** Files that no running program reads: source maps, types, and the headers of Node. A quarter of what npm writes. */
 const UNREAD_FILE = /\.(?:map|d\.[cm]?ts)$/;
 const NODE_HEADERS = /^node-[^/]+$/;
 /** In the stamp of an installation whose unread files were removed. */

@@ -80,7 +80,7 @@ function removeIfOld(path: string, now: Date): void {
   }
 }
 
-/** What became of an item that was sent. `later`: nothing is known, so it stays and those behind it wait. */
+/** The outcome of sending an item. `later`: nothing is known, so it stays and those behind it wait. */
 export type Outcome =
   | { is: 'appended'; date: string }
   | { is: 'refused'; why: string }

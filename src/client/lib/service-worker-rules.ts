@@ -14,7 +14,7 @@ export const ASSET_CACHE = `${CACHE_PREFIX}assets`;
 /** The cache of one version of the worker, for the HTML pages that refer to this version's hashed files. */
 export const shellCache = (version: string): string => `${CACHE_PREFIX}shell:${version}`;
 
-/** What the worker needs to subscribe again (`DeviceInWorker`). */
+/** The cache of the data with which the worker subscribes again (`DeviceInWorker`). */
 export const PUSH_CACHE = `${CACHE_PREFIX}push`;
 export const PUSH_DEVICE_PATH = '/push/device';
 

@@ -152,7 +152,7 @@ function readLine(line: string): Line {
   return { text, indent: indentOf(line), marker };
 }
 
-/** As seen: in an outline, a stack trace or a poem. */
+/** Keeps the indentation that a reader sees, as in an outline, a stack trace or a poem. */
 function indentLines(lines: readonly Line[], showIndents: ShowIndents): void {
   const common = lines.reduce((least, { indent }) => Math.min(least, indent), Infinity);
   const indents = showIndents(lines.map(({ indent }) => indent - common));

@@ -107,7 +107,7 @@ const MARK = `
       from marked join unnest($7::uuid[], $8::bytea[], $9::text[]) as token (user_id, hash, purpose) using (user_id))
   select user_id as "userId" from marked`;
 
-/** Returns those whose mail may leave now, and stores their tokens. */
+/** Returns the items whose mail may leave now, and stores their tokens. */
 export async function markSent<Item extends { sending: Sending }>(
   service: AsService,
   { kind, lease }: Claim,

@@ -1,5 +1,5 @@
 /**
- * What a user has written in a reply: its text without the quoted mail, the signature and the lines that a mail client
+ * Reads what a user has written in a reply: its text without the quoted mail, the signature and the lines that a mail client
  * adds (docs/specification/habit.md 5).
  *
  * The quoted mail is ours, so its own words mark it, whatever client and language quoted it. A signature is taken away

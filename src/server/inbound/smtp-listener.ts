@@ -113,7 +113,7 @@ export async function listenForMail({ settings, domain, inbound, log }: Deps): P
     maxClients: MAX_CONNECTIONS,
     socketTimeout: IDLE_MS,
     closeTimeout: CLOSE_MS,
-    // Its lines would have addresses.
+    // The library's log lines would contain addresses.
     logger: false,
   });
   // Without a listener, a client that disconnects would end the process.

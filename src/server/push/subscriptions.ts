@@ -33,7 +33,7 @@ export function readSubscription(value: unknown): PushTarget | null {
 
 type NewDevice = { userId: string; sessionId: string; device: string; target: PushTarget };
 
-/** In a transaction. Null if the endpoint belongs to another browser. The trigger refuses one device too many. */
+/** Requires a transaction. Null if the endpoint belongs to another browser. A trigger limits the devices of a user. */
 export async function storeSubscription(
   transaction: AsService,
   { userId, sessionId, device, target: { endpoint, p256dh, auth } }: NewDevice,

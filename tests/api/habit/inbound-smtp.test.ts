@@ -1,4 +1,4 @@
-/** What the SMTP port refuses before or while a mail is sent (docs/specification/limits.md 8). */
+/** Tests which mails the SMTP port refuses before or while they are sent (docs/specification/limits.md 8). */
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';

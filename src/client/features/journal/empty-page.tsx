@@ -1,5 +1,5 @@
 /**
- * What an empty page offers: under today's, a line about the same day a month or some years ago
+ * The offers of an empty page: under today's, a line about the same day a month or some years ago
  * (docs/specification/year.md 3); on a past day, four predefined logs (docs/specification/screens.md 6).
  */
 import { useQuery } from '@tanstack/react-query';

@@ -13,7 +13,7 @@ function createServer(row: StoredDocument | null) {
   const server = {
     row,
     drafts: [] as (DocumentDraft | null)[],
-    /** What happens to the next request: it is not sent, its answer is lost, or the plan refuses it. */
+    /** The fault of the next request: it is not sent, its answer is lost, or the plan refuses it. */
     fault: null as 'offline' | 'lost' | 'refused' | null,
     write(document: WinsDocument, revision: number): number {
       const { fault } = server;

@@ -166,7 +166,7 @@ function addDeclarations(rule: Rule, css: string, rank: number): void {
 const USED_PROPERTY =
   /display|visibility|white-space|font-(?:weight|style|size)|text-(?:decoration|transform)|vertical-align|mso-(?:list|hide)/i;
 /**
- * Of one rule, and of a selector before the rule is added. Threat: each of thousands of elements takes over thousands
+ * The limit for one rule, and for one selector before the rule is added. Threat: each of thousands of elements takes over thousands
  * of properties.
  */
 const MAX_DECLARATIONS = 100;

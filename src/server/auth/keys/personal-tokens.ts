@@ -51,7 +51,7 @@ const INVALID = 'This access token is unknown, has expired or was revoked. Make 
 const CHECK_MS = 30_000;
 const MAX_CACHED = 2_000;
 const LAST_USE_MS = 3_600_000;
-/** In a minute: of one token, of all tokens of a user, and unknown tokens of one network address. */
+/** Uses per minute: of one token, of all tokens of a user, and of unknown tokens by one network address. */
 const LIMITS = {
   token: { keyPrefix: 'access-token', points: 120, step: 10 },
   user: { keyPrefix: 'access-token-user', points: 240, step: 20 },

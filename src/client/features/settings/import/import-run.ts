@@ -112,7 +112,7 @@ export const daysToWrite = (plan: ImportPlan, choiceOf: (date: Day) => Choice): 
 export const countLocked = (dates: readonly Day[], premium: boolean, today: Day): number =>
   dates.filter((date) => isLocked(date, premium, today)).length;
 
-/** In a row, of one batch. A minute's quota needs one. */
+/** The maximum number of waits in a row for one batch. A minute's quota needs one. */
 const MAX_WAITS = 10;
 const DEFAULT_WAIT_SECONDS = 5;
 
