@@ -1,6 +1,6 @@
 /**
- * Firefox, driven over Marionette, which runs privileged scripts: WebDriver has no command for the compositions of an input
- * method.
+ * Firefox, driven over Marionette, which runs privileged scripts: WebDriver has no command for the compositions of an
+ * input method.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -37,8 +37,8 @@ export async function untilComposed(view: EditorView): Promise<void> {
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Calls `paste` once its code has loaded, or `MAX_WAIT_MS` have passed, and earlier pastes have arrived, with the selection
- * where the caret is now.
+ * Calls `paste` once its code has loaded, or `MAX_WAIT_MS` have passed, and earlier pastes have arrived, with the
+ * selection where the caret is now.
  */
 export function holdPaste(view: EditorView, code: Promise<unknown>, paste: () => void): void {
   const { from, to } = view.state.selection;

@@ -161,8 +161,8 @@ const isLogElement = ({ localName, attributes }: Element): boolean =>
   LOG_TAGS.has(localName) && [...attributes].every(({ name }) => name === 'start' || name === 'data-pm-slice');
 
 /**
- * Has more than elements without a meaning of their own, in which editors, terminals and chats copy lines of text. Firefox
- * breaks the plain text at a `div` in a line.
+ * Has more than elements without a meaning of their own, in which editors, terminals and chats copy lines of text.
+ * Firefox breaks the plain text at a `div` in a line.
  */
 const STRUCTURED =
   /<(?!(?:html|head|body|meta|style|title|span|div|br|img|wbr)\b)[a-z]|<div\b[^<>]*\bdisplay\s*:\s*inline/i;

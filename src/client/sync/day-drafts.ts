@@ -255,8 +255,8 @@ export const commonBase = (base: string | undefined, other: string | undefined):
   base === other || base === undefined ? base : '';
 
 /**
- * The keys of the unsent text of users who used this browser and did not sign out: drafts of logs and of wins documents,
- * and texts that other apps shared.
+ * The keys of the unsent text of users who used this browser and did not sign out: drafts of logs and of wins
+ * documents, and texts that other apps shared.
  */
 export const draftsOfOthers = (storage: Storage, userId: string): string[] =>
   [DRAFT_PREFIX, DOCUMENT_DRAFT_PREFIX, SHARED_TEXTS_PREFIX]

@@ -1,6 +1,7 @@
 /**
- * Reads an object that is nearly JSON as a person reads it: other quotation marks, names without marks, comments, missing or
- * needless commas, the words of Python, and text with quotation marks of its own. For replies of models only.
+ * Reads an object that is nearly JSON as a person reads it: other quotation marks, names without marks, comments,
+ * missing or needless commas, the words of Python, and text with quotation marks of its own. For replies of models
+ * only.
  */
 import { parseJson } from '../parse-json.ts';
 
@@ -17,8 +18,8 @@ const CLOSING: ReadonlyMap<string, string> = new Map([
 const MARK = String.raw`["'“”‘’]?`;
 const NAME = String.raw`[A-Za-z_][\w -]{0,30}`;
 /**
- * No text ends before a word: what follows its closing mark, in an object, which may be cut in a name, and in a list. In a
- * sentence, `#12` names an issue and a word may stand before `=`.
+ * No text ends before a word: what follows its closing mark, in an object, which may be cut in a name, and in a list.
+ * In a sentence, `#12` names an issue and a word may stand before `=`.
  */
 const AFTER_MEMBER = new RegExp(
   String.raw`\s*(?:,?\s*(?:\}|$|\x60{3}|//|#(?!\w)|/\*|${MARK}${NAME}${MARK}\s*:)|,\s*["'“](?:${NAME}${MARK})?\s*$)|[ \t]*[,\n]\s{0,40}${MARK}${NAME}${MARK}\s*=`,
@@ -40,8 +41,8 @@ const MAX_DEPTH = 10;
 export type LooseObject = { entries: [name: string, value: unknown][]; end: number };
 
 /**
- * The object that begins at `start`; null if it cannot be read. A missing brace at the end of the text is forgiven, unless
- * a number stands there: the 1 of a cut 10.
+ * The object that begins at `start`; null if it cannot be read. A missing brace at the end of the text is forgiven,
+ * unless a number stands there: the 1 of a cut 10.
  */
 export function parseLooseObject(text: string, start: number): LooseObject | null {
   const reader = new Reader(text, start);

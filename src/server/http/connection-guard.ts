@@ -1,9 +1,10 @@
 /**
  * Bounds what connections hold, and disconnects slow clients (docs/operations/overload.md).
  *
- * Threats: a client opens thousands of connections and keeps them; sends a request byte by byte (Slowloris); never reads
- * its responses, which are buffered in memory until it does; sends many requests on one connection without waiting for a
- * response (pipelining); sends a body in pieces of one byte, each of which Node buffers as an object of over 100 bytes.
+ * Threats: a client opens thousands of connections and keeps them; sends a request byte by byte (Slowloris); never
+ * reads its responses, which are buffered in memory until it does; sends many requests on one connection without
+ * waiting for a response (pipelining); sends a body in pieces of one byte, each of which Node buffers as an object of
+ * over 100 bytes.
  */
 import { IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

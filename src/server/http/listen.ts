@@ -33,8 +33,8 @@ const DRAIN_IDLE_MS = 5_000;
 /** An analysis of the coach, the longest request, takes 60 s by default. */
 const MAX_DRAIN_MS = 75_000;
 /**
- * Connections that the system keeps until they are accepted; it may set a lower limit. The client of a connection beyond
- * it repeats its attempt after 1, 3, 7, … s, so a burst of clients would delay the others by up to a minute.
+ * Connections that the system keeps until they are accepted; it may set a lower limit. The client of a connection
+ * beyond it repeats its attempt after 1, 3, 7, … s, so a burst of clients would delay the others by up to a minute.
  */
 const BACKLOG = 4_096;
 
@@ -111,8 +111,8 @@ export async function listen({
         guard.endRequest(incoming, outgoing);
         if (isClosingIdle) setImmediate(() => server.closeIdleConnections());
       });
-      // Threat: a client sends many requests at once and leaves. A request begins once the ones before it are answered, which
-      // its own answer waits for anyway, so those that are left cost no statement.
+      // Threat: a client sends many requests at once and leaves. A request begins once the ones before it are answered,
+      // which its own answer waits for anyway, so those that are left cost no statement.
       const { socket } = incoming;
       const earlier = newest.get(socket);
       newest.set(socket, outgoing);

@@ -1,6 +1,6 @@
 /**
- * Reads what a user has written in a reply: its text without the quoted mail, the signature and the lines that a mail client
- * adds (docs/specification/habit.md 5).
+ * Reads what a user has written in a reply: its text without the quoted mail, the signature and the lines that a mail
+ * client adds (docs/specification/habit.md 5).
  *
  * The quoted mail is ours, so its own words mark it, whatever client and language quoted it. A signature is taken away
  * only where its form leaves no doubt: a line of the user that is lost is worse than a greeting that is stored.

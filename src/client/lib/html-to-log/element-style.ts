@@ -166,8 +166,8 @@ function addDeclarations(rule: Rule, css: string, rank: number): void {
 const USED_PROPERTY =
   /display|visibility|white-space|font-(?:weight|style|size)|text-(?:decoration|transform)|vertical-align|mso-(?:list|hide)/i;
 /**
- * The limit for one rule, and for one selector before the rule is added. Threat: each of thousands of elements takes over thousands
- * of properties.
+ * The limit for one rule, and for one selector before the rule is added. Threat: each of thousands of elements takes
+ * over thousands of properties.
  */
 const MAX_DECLARATIONS = 100;
 const SIMPLE_SELECTOR = /^([a-z][a-z0-9]*)?(?:([.#])[\w-]+)?$/i;
