@@ -128,7 +128,7 @@ async function storeTap(deps: PageDeps, context: Context<AppEnv>): Promise<Page>
   if (!tap || !entry) return EXPIRED;
   const { database } = deps;
   const isStored = await storeEntry(database, tap.userId, tap.day, entry.text);
-  // A second tap on the same button finds its own words.
+  // After a second tap on the same button, the day has these words already.
   return isStored || (await readText(database, tap.userId, tap.day)) === entry.text
     ? storedPage(entry.text, tap.day)
     : hasWordsPage(tap.day);

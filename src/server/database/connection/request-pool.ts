@@ -229,12 +229,14 @@ function isReachable(host: string, port: number): Promise<boolean> {
   });
 }
 
-/** A connection of the driver to the server that accepts writes, whichever that is when it connects. */
 const LOGIN_CHECK_MS = 1_000;
 
 type Callback = ((error: Error) => void) & ((error: null, client: pg.Client) => void);
 
-/** The class for the pool. Its options give everything but the host and the port. */
+/**
+ * The pool's class of connections, each to the server that accepts writes when it connects. The options give everything
+ * but the host and the port.
+ */
 export function primaryClient(finder: PrimaryFinder): typeof pg.Client {
   return class extends pg.Client {
     constructor(options?: string | pg.ClientConfig) {
