@@ -57,14 +57,15 @@ export async function measureFault(fault: Fault, cluster: Cluster, load: Load): 
   const recovered = fault.isFailover
     ? await waitFor('another primary', async () => findWriteElsewhere(prober, before, struckAt), FAILOVER_MS)
     : null;
+  const findSaved = async () => longestOutage(writers.answers, struckAt);
+  await waitFor(`an accepted save after: ${fault.name}`, findSaved, FAILOVER_MS);
   await delay(OBSERVED_MS);
-  const gap = longestOutage(writers.answers, struckAt);
+  const gap = longestOutage(writers.answers, struckAt)!;
   // A former primary with a full disk still commits some saves, so only answers after its last commit count as
   // recovery.
   const since = recovered && Math.max(lastWriteOf(prober, before, struckAt), recovered.answeredAt - EARLY_MS);
   const savedAt = since && firstAnswerSince(writers.answers, since + FORMER_ANSWERS_MS);
-  const resumedAt = savedAt ?? gap?.to ?? null;
-  if (resumedAt === null || gap === null) throw new Error(`no save was accepted after: ${fault.name}`);
+  const resumedAt = savedAt ?? gap.to;
   await pages.waitUntilAllSaved(resumedAt, ALL_PAGES_MS).catch((error: Error) => problems.push(error.message));
   const allPagesMs = Date.now() - struckAt;
 
