@@ -42,8 +42,6 @@ const FAILOVER_MS = 90_000;
 const OBSERVED_MS = 6_000;
 /** Longer than a page's longest backoff (30 s, plus up to half of it at random) and the timeout of a request (20 s). */
 const ALL_PAGES_MS = 75_000;
-/** A longer outage outlasts the first retries of a page, so its status line must say that text is not saved. */
-const VISIBLE_MS = 6_000;
 
 export async function measureFault(fault: Fault, cluster: Cluster, load: Load): Promise<Measurement> {
   const { ledger, prober, writers, pages, screen } = load;
@@ -77,13 +75,14 @@ export async function measureFault(fault: Fault, cluster: Cluster, load: Load): 
   // Later saves may be stored, but what was acknowledged until here must be.
   const acknowledged = ledger.copy();
   const { lost, doubled } = compare(acknowledged, await cluster.readItems());
+  const hasFailed = screen.hasFailedSince(struckAt);
   const words = [...new Set((await screen.statusesSince(struckAt)).map(({ text }) => text))];
 
   if (lost.length > 0) problems.push(`lost: ${lost.slice(0, 10).join(', ')}`);
   if (doubled.length > 0) problems.push(`doubled: ${doubled.slice(0, 10).join(', ')}`);
   if (recovered && resumedAt > recovered.answeredAt + MAX_DELAY_MS)
     problems.push(`saves resumed ${String(resumedAt - recovered.answeredAt)} ms after the database`);
-  if (gap.to - gap.from > VISIBLE_MS && !words.some((text) => text.startsWith('Not saved')))
+  if (hasFailed && !words.some((text) => text.startsWith('Not saved')))
     problems.push('the page did not say that its text is not saved');
   return {
     fault: fault.name,

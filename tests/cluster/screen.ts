@@ -1,5 +1,5 @@
 /** A real Chromium page whose user types all the time. Records every text of its status line (save-status.ts). */
-import { chromium, type Page } from '@playwright/test';
+import { chromium, type Page, type Request } from '@playwright/test';
 import { sessionStorageKey } from '#client/lib/session/storage-keys.ts';
 import { ensureTestBrowser } from '../../scripts/browser/browser.ts';
 import { createClient, signUp } from './client.ts';
@@ -17,6 +17,8 @@ export type Screen = {
   readonly userId: string;
   /** The texts that the status line began to show at or after `since`, in milliseconds since 1970. */
   statusesSince(since: number): Promise<Status[]>;
+  /** Whether a save of the page failed at or after `since`, in milliseconds since 1970. */
+  hasFailedSince(since: number): boolean;
   /** Stops typing, waits until the page says that all is saved, and returns the items on the screen. */
   finish(): Promise<string[]>;
   close(): Promise<void>;
@@ -45,6 +47,12 @@ export async function openScreen(certificate: string, clientIndex: number): Prom
   });
   const context = await browser.newContext({ baseURL: PUBLIC_URL, ignoreHTTPSErrors: true });
   const page = await context.newPage();
+  let failedAt = -Infinity;
+  const noteFailure = (request: Request, isFailed: boolean): void => {
+    if (isFailed && request.method() !== 'GET' && request.url().includes('/rest/v1/entries')) failedAt = Date.now();
+  };
+  page.on('requestfailed', (request) => noteFailure(request, true));
+  page.on('response', (response) => noteFailure(response.request(), response.status() >= 500));
   const entry = { key: sessionStorageKey(PUBLIC_URL), value: JSON.stringify(session) };
   await page.addInitScript(({ key, value }) => localStorage.setItem(key, value), entry);
   await page.addInitScript(recordStatuses);
@@ -59,6 +67,7 @@ export async function openScreen(certificate: string, clientIndex: number): Prom
       const all = await page.evaluate(() => (window as unknown as { seenStatuses: Status[] }).seenStatuses);
       return all.filter(({ at }) => at >= since);
     },
+    hasFailedSince: (since) => failedAt >= since,
     async finish() {
       isTyping = false;
       await typing;
