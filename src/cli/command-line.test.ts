@@ -359,6 +359,25 @@ describe('the token', () => {
     expect((await machine.run('today')).stderr).toContain(`Run "hustle login ${server.url}".`);
   });
 
+  test('that has ended is told once, and the next one sends the text that was kept', async () => {
+    const server = await startServer();
+    const { answer } = server;
+    server.answer = () => [401, { success: false, code: 'TOKEN_INVALID', error: 'x' }];
+    const machine = createMachine();
+    storeConnection(machine, server.url);
+    await machine.run('Kept');
+    for (const command of [['week'], ['find', 'x']]) {
+      const { exitCode, stderr } = await machine.run(...command);
+      expect(exitCode).toBe(77);
+      expect(stderr.split('has ended')).toHaveLength(2);
+      expect(stderr).toContain('1 text kept here');
+    }
+    server.answer = answer;
+    storeConnection(machine, server.url);
+    expect((await machine.run('sync')).stdout).toBe('Sent 1 text.\n');
+    expect(filesIn(machine, 'waiting')).toEqual([]);
+  });
+
   test('is never printed, also if it is damaged', async () => {
     const machine = createMachine({ env: { HUSTLE_SERVER: 'https://journal.example', HUSTLE_TOKEN: `${TOKEN}x` } });
     const { exitCode, stdout, stderr } = await machine.run('x');

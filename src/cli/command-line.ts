@@ -145,7 +145,7 @@ async function add(machine: Machine, { options, words }: Call): Promise<number> 
   const own = added.map(({ key }) => outcomes.get(key));
   const [first] = own;
   if (!options.quiet && first?.is === 'appended') print(machine, `Added to ${labelOf(first.date)}.`);
-  return reportOutcomes(machine, queue, connection, outcomes, added);
+  return reportOutcomes(machine, queue, connection, outcomes, { added });
 }
 
 /**
@@ -157,7 +157,7 @@ function reportOutcomes(
   queue: Queue,
   connection: Connection,
   outcomes: ReadonlyMap<string, Outcome>,
-  added: readonly Item[] = [],
+  { added = [], failure = '' }: { added?: readonly Item[]; failure?: string } = {},
 ): number {
   const all = [...outcomes.values()];
   const refused = all.filter((outcome) => outcome.is === 'refused');
@@ -169,7 +169,8 @@ function reportOutcomes(
   const later = all.find((outcome) => outcome.is === 'later');
   if (later) {
     const waiting = queue.waiting().filter(({ item }) => isFor(item, connection)).length;
-    note(machine, `${later.why} ${textCount(waiting)} kept here, sent with the next call or by "hustle sync".`);
+    const why = later.why === failure ? '' : `${later.why} `;
+    note(machine, `${why}${textCount(waiting)} kept here, sent with the next call or by "hustle sync".`);
     if (later.exitCode === EXIT.permission || added.length === 0) return later.exitCode;
   }
   return added.some(({ key }) => outcomes.get(key)?.is === 'refused') ? EXIT.data : EXIT.ok;
@@ -178,18 +179,30 @@ function reportOutcomes(
 const isFor = (item: Item, { server, account }: Connection): boolean =>
   item.server === server && item.account === account;
 
-/** Before a day is shown, so that what was just written is in it. */
-async function sendFirst(machine: Machine, connection: Connection): Promise<void> {
+/** Sends what waits before a day is read, so that what was just written is in it. */
+async function sendThenRead<Answer>(
+  machine: Machine,
+  connection: Connection,
+  read: () => Promise<Answer>,
+): Promise<Answer> {
   const queue = openQueue(machine);
-  if (!queue.waiting().some(({ item }) => isFor(item, connection))) return;
-  reportOutcomes(machine, queue, connection, await sendQueue(machine, queue, connection));
+  const outcomes = await sendQueue(machine, queue, connection);
+  try {
+    const answer = await read();
+    reportOutcomes(machine, queue, connection, outcomes);
+    return answer;
+  } catch (error) {
+    reportOutcomes(machine, queue, connection, outcomes, { failure: (error as Error).message });
+    throw error;
+  }
 }
 
 async function show(machine: Machine, { options }: Call, period: 'day' | 'week'): Promise<number> {
   if (options.markdown && options.json) throw new CommandError(EXIT.usage, 'Choose --markdown or --json.');
   const connection = requireConnection(machine, options);
-  await sendFirst(machine, connection);
-  const answer = await readDays(machine, connection, { period, date: options.date });
+  const answer = await sendThenRead(machine, connection, () =>
+    readDays(machine, connection, { period, date: options.date }),
+  );
   if (options.json) {
     printJson(machine, answer);
     return EXIT.ok;
@@ -221,8 +234,7 @@ function printJson({ stdout }: Machine, value: unknown): void {
 async function find(machine: Machine, { options, words }: Call): Promise<number> {
   if (words.length === 0) throw new CommandError(EXIT.usage, 'Say what to find: hustle find WORDS');
   const connection = requireConnection(machine, options);
-  await sendFirst(machine, connection);
-  const found = await findEntries(machine, connection, words.join(' '));
+  const found = await sendThenRead(machine, connection, () => findEntries(machine, connection, words.join(' ')));
   if (options.json) {
     printJson(machine, found);
     return EXIT.ok;
@@ -298,7 +310,9 @@ async function connect(machine: Machine, { options, words: [typed] }: Call): Pro
     opensBrowser: !options['no-browser'],
     scope: options['append-only'] ? 'append' : 'append read',
   });
-  await sendFirst(machine, requireConnection(machine, { server }));
+  const connection = requireConnection(machine, { server });
+  const queue = openQueue(machine);
+  reportOutcomes(machine, queue, connection, await sendQueue(machine, queue, connection));
   return EXIT.ok;
 }
 
