@@ -162,7 +162,8 @@ function useGuardedLocation(): Shown & { navigate: Navigate } {
         if (!replace) {
           if (!(await loadLinked(screen, href, id))) return;
         } else if (!(await tryLoad(() => loadScreen(screen)))) {
-          // A route guard or a submitted form redirects: the current screen has nothing left that the user needs.
+          // Only a route guard or a submitted form replaces the entry, so the current screen has nothing left that the
+          // user needs: the target may load as a new page.
           if (await isServerReachable()) return location.replace(href);
           failed = true;
         }

@@ -103,7 +103,7 @@ export function plainMarkdown(markdown: string, { isVault = false }: Options = {
       .replace(/<(\/?)(?:img|embed|input|audio|video|iframe|object|source)\b[^<>]*>/gi, (tag, end: string) =>
         end === '' && !/^<source/i.test(tag) ? leaveOut() : LEFT_OUT,
       )
-      // Bear before version 2.
+      // Attachments of Bear before version 2, such as `[image:Name.jpg]`.
       .replace(/\[(?:image|file|photo|audio):[^[\]\n]+\]/g, leaveOut)
       .replace(/(?<!!)\[\s*(?:\uE000\s*)?\]\([^()\n]*\)/g, LEFT_OUT);
     if (isVault) text = convertVault(text);

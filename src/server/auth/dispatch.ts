@@ -96,7 +96,7 @@ type Proofs = {
 type Policy = {
   needs?: keyof typeof FEATURES;
   caller: keyof Callers;
-  /** A user with a second factor needs a session that has passed the second step, to manage these. */
+  /** Refuses a user with a second factor whose session has not passed it. The error names this value. */
   secondStep?: 'sessions' | 'passkeys' | 'access tokens';
   /**
    * The proof that the handler requires with the function of `codes/prove-identity.ts` that it is handed; the request

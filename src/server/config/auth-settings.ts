@@ -12,7 +12,7 @@ export type AuthSettings = {
    */
   readonly redirectPatterns: readonly RedirectPattern[];
   readonly clientAddressHeader: string | null;
-  /** New accounts can be created. */
+  /** False: only an administrator creates accounts. */
   readonly signups: boolean;
   readonly anonymousUsers: boolean;
   /** Refuses new passwords that are easy to guess. */

@@ -66,7 +66,7 @@ export type MigrationProgress = {
 export interface Database {
   /** Runs each statement as its own transaction under row-level security, in one round trip. */
   asUser(identity: Identity, options?: StatementOptions): AsUser;
-  /** For the few paths that act for the system (sign-in, webhooks). Logs the reason at debug level. */
+  /** For what acts for the system, not for a user: sign-in, webhooks, jobs, counters. Logs the reason at debug level. */
   asService(reason: string): AsService;
   /** Runs several statements in one transaction. Never wait for a provider (PayPal, AI, mail) inside `work`. */
   transactAsUser<T>(identity: Identity, work: (transaction: AsUser) => Promise<T>): Promise<T>;

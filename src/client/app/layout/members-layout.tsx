@@ -135,7 +135,7 @@ function useDeletedDayToast(): (savers: DaySavers, date: Day, html: string) => v
 }
 
 /**
- * Refreshes while the page is visible, one request at a time: a tab that comes to the front fires both `focus` and
+ * Reads the plan again while the page is visible, one request at a time: a tab that comes to the front fires both `focus` and
  * `visibilitychange`.
  */
 function createPlanRefresh(refreshProfile: () => Promise<unknown>): () => void {

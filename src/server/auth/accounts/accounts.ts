@@ -191,8 +191,8 @@ export async function updateUser(
  *
  * Threat: a stranger signs up with another person's address and waits for the owner to confirm the address. The
  * stranger's password, or a provider's account that gave the address without proof, would then open the owner's
- * journal. Called when a mailed code is requested, when a sign-up uses another password, and when the link or code of a
- * recovery, a sign-in or an invitation is redeemed.
+ * journal. Called when a mailed code is requested and when a sign-up uses another password; a redeemed link or code
+ * takes more away (`claimAccount`).
  */
 export async function clearUnconfirmedPassword(service: AsService, id: string): Promise<void> {
   const removed = await service.run(

@@ -27,7 +27,7 @@ type SignInRequest = FlowSecrets & {
 /** @property url the address that the provider sent the browser to, with its query */
 type ProviderAnswer = FlowSecrets & { state: string; url: URL };
 
-/** Both methods throw a ProviderError or a ProviderRefusal. */
+/** Both methods may throw a ProviderError, and `readAccount` a ProviderRefusal. */
 export interface ProviderClient {
   buildSignInUrl(request: SignInRequest): Promise<URL>;
   /** Exchanges the code and reads the account. Works once per code. */

@@ -69,10 +69,10 @@ type SessionValues = {
 
 const START_SESSION = prepareQuery((values: SessionValues) =>
   queryBuilder
-    // Locks the user's row before the undo token is deleted. `redeemUndoToken` uses the same order; otherwise the two
-    // transactions could deadlock.
-    // Threat: a thief signs in with the old password while the owner changes it, and the session outlives the change,
-    // which ends all other sessions. PostgreSQL compares the hash again after it has waited for the lock.
+    // Two reasons for this lock. (1) The user's row is locked before the undo token is deleted, as in
+    // `redeemUndoToken`; otherwise the two transactions could deadlock. (2) Threat: a thief signs in with the old
+    // password while the owner changes it, and this session outlives the change, which ends all others. PostgreSQL
+    // compares `password_hash` again after it has waited for the lock.
     .with('locked', (query) =>
       query
         .selectFrom('auth.users')
