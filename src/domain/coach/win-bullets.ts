@@ -48,7 +48,7 @@ const PARTIAL_DATED_LINE = new RegExp(
 export function parseDatedLine(line: string): { date: string; text: string; isItem: boolean } | null {
   const [, marker, date, , text = ''] = DATED_LINE.exec(line) ?? [];
   if (date === undefined) return null;
-  const win = marker?.startsWith('|') ? text.replace(/\s*\|\s*$/, '') : text.trimEnd();
+  const win = marker?.startsWith('|') ? text.trimEnd().replace(/\|$/, '').trimEnd() : text.trimEnd();
   return { date: date.replaceAll(/[‐‑–/.]/g, '-'), text: win, isItem: marker !== undefined };
 }
 

@@ -75,3 +75,15 @@ test('a review with random markers is append-only', () => {
     RUNS,
   );
 });
+
+test('takes linear time on adversarial wins', () => {
+  // Quadratic time would exceed the test's timeout.
+  const { parseFinal, parsePartial } = reviewReplyParser(DAYS);
+  for (const line of [
+    (run: string) => `- a${run}b`,
+    (run: string) => `| 2026-11-20 a${run}b`,
+    (run: string) => `- a${run}(20 November)`,
+  ])
+    for (const part of [' ', ' |', ')', '*', '_`', '(', ' - ', ' on '])
+      for (const parse of [parseFinal, parsePartial]) parse(`**Wins**\n${line(part.repeat(50_000))}\nEnd\n`);
+});

@@ -71,11 +71,13 @@ function dropUnknownDays(text: string, days: ReadonlySet<Day>, readWin: ReadWin,
     .trim();
 }
 
-const LINE = /^[\s>]{0,12}((?:[-*•+·–—]|\d{1,2}[.)]|\|)\s+)?(?:[\p{So}\uFE0F]{1,3}\s?)?(\S.*?)[\s|]*$/u;
+const LINE = /^[\s>]{0,12}((?:[-*•+·–—]|\d{1,2}[.)]|\|)\s+)?(?:[\p{So}\uFE0F]{1,3}\s?)?(\S.*)$/u;
+/** The lookbehinds of these two stop a second look at a run of signs that another sign follows: quadratic time. */
+const ROW_END = /(?<![\s|])[\s|]+$/;
 const MAX_DATE_CHARS = 45;
 const SEPARATOR = /[*_]{0,3}(?:\s*[:：|,·→]|\s+[–—-]{1,3}>?(?=\s))\s*|\*\*\s+|\s+on\s+/giu;
 const IN_BRACKETS = /^(.*\S)\s*[([]([^()[\]]{4,45})[)\]][.*_]{0,3}$/u;
-const MARKS = /^[\s*_`([]+|[\s*_`)\].]+$/g;
+const MARKS = /^[\s*_`([]+|(?<![\s*_`)\].])[\s*_`)\].]+$/g;
 /** "On November 20" */
 const PREPOSITION = /^(?:on|am|den|le|el|il|em)\s+/i;
 /**
@@ -130,7 +132,9 @@ function createWinReader(days: ReadonlySet<Day>): ReadWin {
   }
 
   function read(line: string): ReturnType<ReadWin> {
-    const [, marker = '', text = ''] = LINE.exec(line) ?? [];
+    // The patterns look at a run of blanks from each of its blanks.
+    const [, marker = '', found = ''] = LINE.exec(line.replaceAll(/\s{3,}/g, '  ')) ?? [];
+    const text = found.replace(ROW_END, '');
     // The number of an item may be that of a day: "20. November".
     const inFront = readInFront(text) ?? (/^\d/.test(marker) ? readInFront(marker + text) : null);
     // A sentence below the wins may end with a date.
