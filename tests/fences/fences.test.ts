@@ -151,3 +151,10 @@ test('the folders of lib import only those before them', () => {
   }
   expect(backward).toEqual([]);
 });
+
+// JSON.parse takes the last of two keys with one name, so a merge can leave the other unseen.
+test('package.json has each key once', () => {
+  const text = readFileSync(join(ROOT, 'package.json'), 'utf8');
+  const withoutSpace = (json: string): string => json.replaceAll(/\s/g, '');
+  expect(withoutSpace(text)).toBe(withoutSpace(JSON.stringify(JSON.parse(text))));
+});
