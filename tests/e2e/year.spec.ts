@@ -119,6 +119,9 @@ test.describe('on a phone', () => {
     const cell = page.getByRole('gridcell', { name: `${dateLabel(date)}: a log` });
     // Wide enough to see.
     expect((await cell.boundingBox())!.width).toBeGreaterThan(8);
+    const logs = page.getByText('1 log', { exact: true });
+    const endOf = (locator: Locator) => locator.evaluate((element) => element.getBoundingClientRect().right);
+    expect(await endOf(logs)).toBeCloseTo(await endOf(logs.locator('..')), 0);
     await cell.tap();
     const named = page.getByRole('status').filter({ hasText: `${dateLabel(date)}: a log.` });
     await expect(named).toBeVisible();
