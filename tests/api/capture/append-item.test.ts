@@ -289,6 +289,8 @@ test('appends of different users that start together share a transaction', async
 
   const long = `<ol><li><p>${'x'.repeat(40_000)}</p></li></ol>`;
   await admin.query('update public.entries set content = $2 where user_id = $1', [users[0], long]);
+  // The append to the long log takes a connection of its own, so the other connection has to prepare the statement.
+  await Promise.all(users.map((userId) => appendTo(userId, 'prepares on a second connection')));
   await Promise.all(users.map((userId) => appendTo(userId, 'shares again')));
   const { rows: others } = await admin.query<{ user: string; count: number }>(
     'select user_id as "user", count(*) over (partition by xmin::text)::int from public.entries where user_id = any($1)',

@@ -91,6 +91,8 @@ test('sign-in explains a wrong password and an unconfirmed address, and accepts 
   });
 
   await page.goBack();
+  // The page that is left has a field of this name too.
+  await expect(page.getByRole('heading', { name: 'Sign in', level: 1 })).toBeVisible();
   await page.getByLabel('Email address').fill(email);
   await password.fill(correct);
   await signIn.click();
