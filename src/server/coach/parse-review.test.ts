@@ -1,12 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { splitReview } from '#domain/coach/win-bullets.ts';
 import { day } from '#domain/day/day.ts';
 import { REPLY_MANNERS } from '../../../simulators/ai-model/manners.ts';
 import { CUTS, expectAppendOnly, MARKERS, prefixes, RUNS, TEXT } from '../../../tests/support/coach-replies.ts';
+import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
 import { MAX_REPLY_CHARS } from './parse-response.ts';
 import { reviewReplyParser } from './parse-review.ts';
 
-const DAYS = new Set([day('2026-11-20')]);
+const DAYS = new Set([day('2026-11-03'), day('2026-11-20')]);
 
 test.each([
   ['x'.repeat(49), null],
@@ -86,4 +88,136 @@ test('takes linear time on adversarial wins', () => {
   ])
     for (const part of [' ', ' |', ')', '*', '_`', '(', ' - ', ' on '])
       for (const parse of [parseFinal, parsePartial]) parse(`**Wins**\n${line(part.repeat(50_000))}\nEnd\n`);
+});
+
+const PROSE = 'Three days in a row you finished what you had begun.';
+const parse = (text: string): string | null => reviewReplyParser(DAYS).parseFinal(text)?.text ?? null;
+
+const DATES = [
+  'November 20',
+  'November 20, 2026',
+  'Nov 20',
+  'Nov. 20th',
+  '20 November',
+  '20th of November 2026',
+  'Friday, November 20',
+  'On November 20',
+  '20.11.2026',
+  '11/20/2026',
+  '20/11/2026',
+  '2026/11/20',
+  '20. November',
+  '20 novembre 2026',
+  '20 de noviembre de 2026',
+  '2026年11月20日',
+];
+const LINES: readonly ((date: string, win: string) => string)[] = [
+  (date, win) => `- ${date}: ${win}`,
+  (date, win) => `${date}: ${win}`,
+  (date, win) => `✅ ${date} – ${win}`,
+  (date, win) => `- 🏆 **${date}** ${win}`,
+  (date, win) => `* **${date}:** ${win}`,
+  (date, win) => `1. **${date}** – ${win}`,
+  (date, win) => `- ${date}\n  - ${win}`,
+  (date, win) => `- ${win} (${date})`,
+  (date, win) => `- **${win}** — ${date}`,
+  (date, win) => `- ${win}, ${date}`,
+  (date, win) => `| Date | Win |\n|---|---|\n| ${date} | ${win} |`,
+  (date, win) => `| Win | Date |\n|---|---|\n| ${win} | ${date} |`,
+];
+
+describe('a win', () => {
+  test.each(DATES.flatMap((date) => LINES.map((write) => write(date, 'Sold it: 3 of 4, for $5'))))(
+    'in the form %j',
+    (line) => {
+      const text = parse(`${PROSE}\n\n**Wins**\n${line}`)!;
+      expect(splitReview(text)).toEqual({
+        text: PROSE,
+        wins: [{ date: '2026-11-20', text: 'Sold it: 3 of 4, for $5' }],
+      });
+    },
+  );
+
+  test.each([
+    ['- Sold it (November 19)\n- Sold more (Nov 3)', '\n\n**Wins**\n- 2026-11-03: Sold more'],
+    ['- November 19: Sold\n  more', ''],
+    ['- Nov 3: Sold\nIt all began on November 20', '\n\n**Wins**\n- 2026-11-03: Sold\nIt all began on November 20'],
+    ['- Sold 20 of 30\n- Sold on, and on', '\n\n**Wins**\n- Sold 20 of 30\n- Sold on, and on'],
+  ])('of a day without a log is dropped, and no number is a date: %j', (wins, expected) =>
+    expect(parse(`${PROSE}\n\n**Wins**\n${wins}`)).toBe(PROSE + expected),
+  );
+
+  test('is a date below the heading only', () => {
+    const text = `${PROSE}\n- Call Ann (November 19)\n\n**Wins**\n- 2026-11-20: Sold it`;
+    expect(parse(text)).toBe(text);
+  });
+});
+
+describe('an object', () => {
+  const WINS = '\n\n**Wins**\n- 2026-11-03: Called\n- 2026-11-20: Sold it';
+  const both = ['2026-11-03: Called', '2026-11-20: Sold it'];
+  test.each([
+    ['of texts', { review: PROSE, wins: both }, PROSE + WINS],
+    ['of a text alone', { analysis: PROSE + WINS }, PROSE + WINS],
+    [
+      'of objects',
+      {
+        summary: PROSE,
+        wins: [
+          { date: 'Nov 3', win: 'Called' },
+          { win: 'Sold it', date: '2026-11-20' },
+        ],
+      },
+      PROSE + WINS,
+    ],
+    ['of dates', { review: PROSE, key_wins: { '2026-11-03': 'Called', 'November 20': 'Sold it' } }, PROSE + WINS],
+    [
+      'of paragraphs',
+      { review: { pattern: PROSE, focus: 'Less.', obstacles: ['Mail', 'Meetings'] }, wins: both },
+      `**Pattern**: ${PROSE}\n\n**Focus**: Less.\n\n**Obstacles**:\n- Mail\n- Meetings${WINS}`,
+    ],
+  ])('%s becomes a review, also in a fence and behind words', (_what, object, expected) => {
+    expect(parse(JSON.stringify(object))).toBe(expected);
+    expect(parse(`\`\`\`json\n${JSON.stringify(object, null, 2)}\n\`\`\``)).toBe(expected);
+    expect(parse(`Here it is:\n${JSON.stringify(object)}`)).toBe(`Here it is:\n\n${expected}`);
+  });
+
+  test('that cannot be read is refused', () => {
+    expect(parse(`{"review": "${PROSE}", 7}`)).toBeNull();
+  });
+});
+
+test('the displayed text of a review in any form is append-only', () => {
+  const wins = fc.array(
+    fc.tuple(fc.constantFrom(...LINES), fc.constantFrom(...DATES, 'November 19', '', '2026-11-03')),
+    { maxLength: 4 },
+  );
+  const review = fc.constantFrom(
+    (list: string) => `${PROSE}\n\n**Wins**\n${list}\n`,
+    (list: string) => JSON.stringify({ review: PROSE, wins: list.split('\n') }),
+  );
+  fc.assert(
+    fc.property(wins, review, fc.string({ maxLength: 20 }), (lines, write, more) => {
+      const { parsePartial, parseFinal } = reviewReplyParser(DAYS);
+      const text = write(lines.map(([line, date]) => line(date, `Sold ${more}`)).join('\n')) + more;
+      let shown = '';
+      for (let length = 0; length <= text.length; length += 1) {
+        const next = parsePartial(text.slice(0, length)).text;
+        expect(next.startsWith(shown)).toBe(true);
+        shown = next;
+      }
+      expect((parseFinal(text)?.text ?? shown).startsWith(shown)).toBe(true);
+    }),
+    { numRuns: fuzzBudget(300) },
+  );
+});
+
+/** Threat: a log makes the model write thousands of dated lines, and each chunk of the stream reads them again. */
+test('reads thousands of wins in linear time', () => {
+  const { parsePartial } = reviewReplyParser(DAYS);
+  const text = `${PROSE}\n**Wins**\n${'- 1, 2, 3, 4: a on b\n'.repeat(700)}`;
+  const startedAt = process.cpuUsage();
+  for (let length = 0; length <= text.length; length += 20) parsePartial(text.slice(0, length));
+  const { user, system } = process.cpuUsage(startedAt);
+  expect((user + system) / 1_000).toBeLessThan(5_000);
 });
