@@ -192,3 +192,19 @@ test('code stays as typed', () => {
   typeAt(span, 5, '**x**');
   expect(span.read()).toBe(item('<code>a **x**b</code>'));
 });
+
+test.each([
+  ['gives a composed name its underscores back', '', item('_id_token')],
+  ['keeps words that arrived since the composition began', 'new ', item('<em>new id</em>token')],
+])('%s', async (_title, arrived, expected) => {
+  const handle = open(item(''));
+  const { view } = handle.editor;
+  typeAt(handle, 3, '_id_');
+  view.dom.dispatchEvent(new CompositionEvent('compositionstart'));
+  view.dispatch(view.state.tr.insertText('token'));
+  if (arrived !== '') view.dispatch(view.state.tr.insertText(arrived, 3));
+  view.dom.dispatchEvent(new CompositionEvent('compositionend'));
+  // The rule runs in a task of its own.
+  await new Promise((resolve) => setTimeout(resolve));
+  expect(handle.read()).toBe(expected);
+});

@@ -196,11 +196,15 @@ function continuesName(converted: Converted | null, text: string): boolean {
   return from !== undefined && converted!.doc.textBetween(from - 1, from) === '_' && /^[\p{L}\p{M}\p{N}_]/u.test(text);
 }
 
-/** Gives the signs of a name back that a composition has continued. `size`: the log's, before the composition. */
-function restoreComposedName({ state, dispatch }: EditorView, converted: Converted, size: number): boolean {
-  const end = converted.caret + state.doc.content.size - size;
-  const text = end > converted.caret ? state.doc.textBetween(converted.caret, end) : '';
-  if (state.selection.to !== end || !continuesName(converted, text)) return false;
+/**
+ * Gives the signs of a name back that a composition has continued. `doc`: the log before the composition. Any other
+ * change since would be lost, such as words from another device.
+ */
+function restoreComposedName({ state, dispatch }: EditorView, converted: Converted, doc: Node): boolean {
+  const { caret } = converted;
+  const end = state.selection.to;
+  const text = end > caret ? state.doc.textBetween(caret, end) : '';
+  if (!continuesName(converted, text) || !state.tr.delete(caret, end).doc.eq(doc)) return false;
   dispatch(closeHistory(restoreTyped(state, converted)!.insertText(text)));
   return true;
 }
@@ -220,7 +224,7 @@ export const inputRules = Extension.create({
     /** An input method selects the word that it composes again, within the task of its event. */
     let isComposed = false;
     /** The conversion whose text an input method may still compose. */
-    let continued: { converted: Converted; size: number } | null = null;
+    let continued: { converted: Converted; doc: Node } | null = null;
     const expectComposition = (): void => {
       isComposed = true;
       setTimeout(() => (isComposed = false));
@@ -276,7 +280,7 @@ export const inputRules = Extension.create({
             compositionstart({ state }) {
               expectComposition();
               const converted = convertedIn(state);
-              continued = converted && { converted, size: state.doc.content.size };
+              continued = converted && { converted, doc: state.doc };
             },
             compositionupdate: expectComposition,
             /** ProseMirror reads the composed text in this event, after the plugins. */
@@ -284,7 +288,7 @@ export const inputRules = Extension.create({
               const before = continued;
               setTimeout(() => {
                 if (view.isDestroyed || stateKey.getState(view.state) === 'restored') return;
-                if (!before || !restoreComposedName(view, before.converted, before.size)) convertTyped(view, '');
+                if (!before || !restoreComposedName(view, before.converted, before.doc)) convertTyped(view, '');
               });
             },
           },
