@@ -55,6 +55,33 @@ describe('reviewReplyParser drops a dated bullet of a day without a log', () => 
   });
 });
 
+describe('reviewReplyParser reads an object below prose', () => {
+  const prose = 'You finished what you had begun, and each log says why. '.repeat(4).trim();
+  const parse = (below: string) => reviewReplyParser(DAYS).parseFinal(`${prose}\n\n${below}`)?.text ?? null;
+
+  test.each([
+    [
+      '```json\n{"retries": 3, "delay": 0.5}\n```\nended the timeouts.',
+      '{"retries": 3, "delay": 0.5}\nended the timeouts.',
+    ],
+    ['{"retries" is the name that you fixed.', '{"retries" is the name that you fixed.'],
+    ['{\n  retry(3)\n}', '{\n  retry(3)\n}'],
+  ])('as code that the review quotes: %j', (below, expected) => {
+    expect(parse(below)).toBe(`${prose}\n\n${expected}`);
+  });
+
+  test('as wins, or as the review, but not if it is cut', () => {
+    expect(parse('{"wins": ["2026-11-20: Sold it"]}')).toBe(`${prose}\n\n**Wins**\n- 2026-11-20: Sold it`);
+    expect(parse('{"review": "Go on."}')).toBe(`${prose}\n\nGo on.`);
+    expect(parse('{"wins": ["2026-11-20: Sold')).toBe(null);
+  });
+
+  test('not as code if the prose is only a sentence', () => {
+    const { parseFinal } = reviewReplyParser(DAYS);
+    expect(parseFinal('Here is the review of these days in the form that you have asked for:\n{"half" of')).toBe(null);
+  });
+});
+
 test('the displayed text of a review is append-only', () => {
   fc.assert(
     fc.property(TEXT, CUTS, (text, cuts) => {
@@ -195,6 +222,8 @@ test('the displayed text of a review in any form is append-only', () => {
   const review = fc.constantFrom(
     (list: string) => `${PROSE}\n\n**Wins**\n${list}\n`,
     (list: string) => JSON.stringify({ review: PROSE, wins: list.split('\n') }),
+    (list: string) => `${PROSE.repeat(4)}\n\`\`\`json\n{"retries": 3}\n\`\`\`\n**Wins**\n${list}\n`,
+    (list: string) => `${PROSE.repeat(4)}\n{"retries" of\n\n**Wins**\n${list}\n`,
   );
   fc.assert(
     fc.property(wins, review, fc.string({ maxLength: 20 }), (lines, write, more) => {

@@ -155,18 +155,25 @@ const OBJECT_START = /^[ \t]*(?:```\w*\s*)?\{\s*(?:["'“]|$)/m;
 const NAME_OF_TEXT = /^(?:review|analysis|summary|text|content|feedback|response|answer|report)$/i;
 const NAME_OF_WINS = /wins|achievements|accomplishments|highlights/i;
 
+const isNameOfAnswer = (name: string): boolean => NAME_OF_TEXT.test(name) || NAME_OF_WINS.test(name);
+/** So much prose above an object is the review. The object is code that it quotes, unless a name says otherwise. */
+const MIN_REVIEW_ABOVE_CODE = 200;
+
 /** The text with an object in it as paragraphs and wins. Null if the object cannot be read. */
 function objectAsText(text: string): string | null {
   const start = OBJECT_START.exec(text);
   if (start === null) return text;
-  const object = parseLooseObject(text, start.index + start[0].indexOf('{'));
-  if (object === null) return null;
+  const above = text.slice(0, start.index).trim();
+  const brace = start.index + start[0].indexOf('{');
+  const object = parseLooseObject(text, brace);
   const wins: string[] = [];
-  const paragraphs = toParagraphs(object.entries, wins);
+  const paragraphs = toParagraphs(object?.entries ?? [], wins);
+  const names = object?.entries.map(([name]) => name) ?? [/\w+/.exec(text.slice(brace))?.[0] ?? ''];
+  const isAnswer = wins.length > 0 || names.some(isNameOfAnswer);
+  if (above.length >= MIN_REVIEW_ABOVE_CODE && !isAnswer) return text;
+  if (object === null) return null;
   const section = wins.length === 0 ? [] : [[WINS_HEADING, ...wins].join('\n')];
-  return [text.slice(0, start.index).trim(), ...paragraphs, ...section, text.slice(object.end).trim()]
-    .filter((part) => part !== '')
-    .join('\n\n');
+  return [above, ...paragraphs, ...section, text.slice(object.end).trim()].filter((part) => part !== '').join('\n\n');
 }
 
 const MAX_OBJECTS_WITHIN = 4;
