@@ -5,17 +5,17 @@ import type { Connection } from './connection.ts';
 
 export type Answer = {
   status: number;
-  /** The fields of a JSON object; none for anything else. */
+  /** The fields of the JSON object in the answer. */
   body: Readonly<Record<string, unknown>>;
 };
 
-/** A month of full days has 8 MB. Threat: a malicious server fills the memory. */
+/** Threat: a malicious server fills the memory. A week of full days, the longest answer, has about 2 MB. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 const TIMEOUT_MS = 30_000;
-/** A text without an answer is kept and sent later, and a commit waits for its hook. */
+/** Short, because a Git commit waits for the hook that adds its message. A text without an answer is sent later. */
 const APPEND_TIMEOUT_MS = 10_000;
 
-/** No answer of the server: the network, a proxy or another program is in between. */
+/** No usable answer: there is no connection, or a proxy, another program or another version of the server answers. */
 export class NoAnswerError extends CommandError {
   override name = 'NoAnswerError';
 
@@ -129,7 +129,7 @@ export function refusalOf(
 
 export type Days = { from: string; to: string; days: { date: string; markdown: string }[] };
 
-/** Undefined in UTC, which servers and containers have: there the user's own zone, which the server knows, is better. */
+/** Undefined in UTC, which servers and containers have: the user's own zone, which the server knows, is better then. */
 export const zoneOf = ({ timeZone }: Pick<Machine, 'timeZone'>): string | undefined =>
   /^(Etc\/)?(UTC|GMT|UCT|Zulu|Universal|Greenwich)$/.test(timeZone) ? undefined : timeZone;
 

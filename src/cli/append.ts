@@ -20,7 +20,7 @@ export const openQueue = (machine: Machine): Queue => {
 };
 
 /**
- * The text of a pipe. UTF-16 with its mark is what PowerShell writes.
+ * Reads UTF-8, or UTF-16 with a byte order mark, as PowerShell writes it.
  * @throws CommandError if the input is too long or not text
  */
 export async function readPipe({ stdin }: Pick<Machine, 'stdin'>): Promise<string> {
@@ -48,7 +48,8 @@ export async function readPipe({ stdin }: Pick<Machine, 'stdin'>): Promise<strin
 }
 
 /**
- * Parts that the server takes at once. A part ends before a line that begins an item.
+ * Splits a text into parts, each short enough for one request. A part ends before a line that begins an item, unless
+ * that item alone is too long.
  * @throws CommandError for a line that is too long
  */
 function splitText(text: string): string[] {
@@ -80,7 +81,7 @@ function splitText(text: string): string[] {
 
 type Place = { date?: string | undefined };
 
-/** Puts the text into the queue. It is safe then. */
+/** Writes the text to the queue's folder, where it survives a crash. */
 export function enqueue(machine: Machine, queue: Queue, connection: Connection, text: string, { date }: Place): Item[] {
   const { server, account } = connection;
   const zone = zoneOf(machine);

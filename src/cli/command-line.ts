@@ -34,7 +34,7 @@ type Option = keyof typeof OPTIONS;
 type Options = { [Name in Option]?: ((typeof OPTIONS)[Name]['type'] extends 'string' ? string : boolean) | undefined };
 type Call = { options: Options; words: string[] };
 type Command = {
-  /** The options that it takes beside `--server` and `--help`. */
+  /** The options that it takes beside `--server`, `--help` and `--version`. */
   options: readonly Option[];
   /** How many words may follow its name. */
   words: 'none' | 'one' | 'any';
@@ -55,7 +55,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   help: { options: [], words: 'none', run: showHelp },
 };
 
-/** Never throws. Returns the exit code. */
+/** Never rejects. Returns the exit code. */
 export async function runCommandLine(args: readonly string[], machine: Machine): Promise<number> {
   try {
     return await dispatch(args, machine);
@@ -149,8 +149,8 @@ async function add(machine: Machine, { options, words }: Call): Promise<number> 
 }
 
 /**
- * Says what was refused and what waits. A text that waits is safe, so that is a success: a script that repeated the
- * call would add the text twice.
+ * Says what was refused and what waits. Returns the exit code: a new text that waits is safe and counts as a success,
+ * because a script that repeated the call would add it twice. Without permission, the code says so.
  */
 function reportOutcomes(
   machine: Machine,
@@ -221,7 +221,7 @@ async function show(machine: Machine, { options }: Call, period: 'day' | 'week')
   return EXIT.ok;
 }
 
-/** People read `*` and not `\\*`. */
+/** Removes Markdown's backslashes: people read `*`, not `\*`. */
 const withoutEscapes = (markdown: string): string => markdown.replaceAll(/\\([!-/:-@[-`{-~])/g, '$1');
 
 /** With every character that is not ASCII escaped: some terminals obey control characters above 0x7f, too. */

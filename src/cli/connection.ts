@@ -1,4 +1,4 @@
-/** The server and the token that the commands use: HUSTLE_SERVER and HUSTLE_TOKEN, else what `hustle login` has stored. */
+/** The server and the token of the commands: HUSTLE_SERVER and HUSTLE_TOKEN, else what `hustle login` has stored. */
 import { randomUUID } from 'node:crypto';
 import {
   closeSync,
@@ -38,7 +38,7 @@ type Place = Pick<Machine, 'env' | 'platform' | 'home'>;
 
 /** The folder for settings and secrets, as the platform has it. */
 const configFolder = (place: Place): string => join(folderOf(place, 'XDG_CONFIG_HOME', '.config'), 'hustle');
-/** The folder for texts that wait. */
+/** The folder for texts that wait to be sent, or that the server has refused. */
 export const stateFolder = (place: Place): string =>
   join(folderOf(place, 'XDG_STATE_HOME', join('.local', 'state')), 'hustle');
 
@@ -178,7 +178,7 @@ export function writeFileDurably(path: string, text: string): void {
   syncFolder(join(path, '..'));
 }
 
-/** A new name is durable once its folder is. Windows has no such call for folders. */
+/** Syncs the folder: only then is a new name in it durable. Windows cannot sync a folder. */
 export function syncFolder(path: string): void {
   if (process.platform === 'win32') return;
   const folder = openSync(path, 'r');

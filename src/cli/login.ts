@@ -6,7 +6,7 @@ import { readStored, storeConnection, type Connection } from './connection.ts';
 const GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 const NAME_MAX_LENGTH = 60;
 const SLOWER_MS = 5_000;
-/** No server makes a program wait longer than this. Threat: a malicious one stops the program for ever. */
+/** Caps on the times that a server names. Threat: a malicious server makes the program wait for ever. */
 const MAX_INTERVAL_MS = 60_000;
 const MAX_WAIT_MS = 30 * 60_000;
 /** No token lives for ten years. */

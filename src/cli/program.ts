@@ -1,4 +1,4 @@
-/** What the command line needs of its machine, so that tests hand in their own; and its errors with their exit codes. */
+/** What the command line needs of its machine, so that tests pass one of their own; and its errors with exit codes. */
 import { stripInvisible } from '#domain/strip-invisible.ts';
 
 type Output = { write(text: string): unknown; readonly isTTY?: boolean };
@@ -32,7 +32,7 @@ export const EXIT = {
   internal: 70,
   /** A file cannot be written or read. */
   files: 74,
-  /** Texts wait: try again later. */
+  /** The server is busy or fails: try again later. */
   later: 75,
   /** Not connected, or the token does not allow it. */
   permission: 77,
@@ -59,12 +59,12 @@ export function print({ stdout }: Pick<Machine, 'stdout'>, text: string): void {
   stdout.write(`${printable(text)}\n`);
 }
 
-/** Notes go to stderr, so that stdout holds what was asked for alone. */
+/** Notes go to stderr, so that stdout holds only what was asked for. */
 export function note({ stderr }: Pick<Machine, 'stderr'>, text: string): void {
   stderr.write(`${printable(text)}\n`);
 }
 
-/** For headings. Without escape sequences in a file, a pipe, and where https://no-color.org says so. */
+/** Bold in a terminal with styles; plain in a file, in a pipe, and with NO_COLOR (https://no-color.org). */
 export function printHeading({ stdout, env }: Pick<Machine, 'stdout' | 'env'>, text: string): void {
   const isStyled = stdout.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
   stdout.write(isStyled ? `\u001b[1m${printable(text)}\u001b[22m\n` : `${printable(text)}\n`);

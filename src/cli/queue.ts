@@ -1,8 +1,8 @@
 /**
  * The texts that wait to be sent: a folder with a file for each, in the order of their names. A text is in the folder
  * before it is sent and until the server has it, so a killed process loses none. Its key makes the server append it
- * once, so a process that was killed after sending, and two processes that send at once, double none. Each sends in
- * order, and the later of two waits for the answer to the earlier, so no lock is needed.
+ * once, so a process that was killed after sending, and two processes that send at once, double none. Each process
+ * sends in order and waits for each answer before it sends the next text, so no lock is needed.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, unlinkSync } from 'node:fs';
@@ -33,7 +33,7 @@ export type Folder = {
   remove(name: string): void;
 };
 
-/** Beside a file of an item that another process is writing; what a killed one has left is removed after this time. */
+/** An item is written to a `.tmp` file first. A file of this age was left by a killed process, and is removed. */
 const MAX_TEMPORARY_MS = 3_600_000;
 
 export function openFolder(path: string, now: Date): Folder {
@@ -150,7 +150,7 @@ export function createQueue({ pending, refused, now, createKey = randomUUID }: D
         if (outcome.is === 'later') break;
         // In both folders for a moment, rather than in none.
         if (outcome.is === 'refused') refused.write(name, JSON.stringify({ ...item, refused: outcome.why }));
-        // A process that was killed between the two lines above and below may have left it there.
+        // A process that was killed between `refused.write` and `pending.remove` may have left the item in `refused`.
         else refused.remove(name);
         pending.remove(name);
       }
