@@ -40,10 +40,10 @@ addEventListener('hashchange', () => findAuthLink(location) && location.reload()
 watchStart();
 holdEarlySubmit();
 // Without a service worker's copy the serif font, 59 KB, waits for the app's code (router.tsx, tokens.css).
-// The heading of the reviews wraps another way in the fallback, so that they would shift.
+// Not on the page of the reviews: their heading wraps another way in the fallback font, so the page would shift.
 if (page === 'app' && !hasWorker() && location.pathname !== ROUTES.reviews.path)
   document.documentElement.dataset['lateFonts'] = 'serif';
-// The menu offers it (layout/install.ts).
+// The browser shows no offer of its own: the menu offers the installation (layout/install.ts).
 addEventListener('beforeinstallprompt', (event) => {
   event.preventDefault();
   globalThis.hustleForgeInstall = event as InstallPrompt;
@@ -141,7 +141,7 @@ function openJournal(config: Settings): void {
   void Promise.resolve(open(readAnswers(prefetchDay(), today))).then(prefetchProfile);
 }
 
-/** Null if the journal may open on another day. The app's own requests take the same responses. */
+/** Null if the journal may open on another day, or a read fails. The app's own requests take the same responses. */
 async function readAnswers(answers: Promise<Response>[], today: Day): Promise<EarlyLog | null> {
   try {
     const read = async (at: number) => (await answers[at]!).clone().json() as Promise<unknown>;

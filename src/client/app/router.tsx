@@ -19,7 +19,7 @@ import {
 } from '#client/ui/lazy-chunk.ts';
 import { ChunkErrorScreen, ErrorBoundary, LoadingScreen } from './full-screen.tsx';
 
-/** Once the screen has been painted. */
+/** From the first screen on: by then it has been painted. */
 const SERIF_DELAY_MS = 200;
 /** On a slow network the font would take the connection from what the user waits for next, such as the journal. */
 const SLOW_START_MS = 2_000;
@@ -162,8 +162,8 @@ function useGuardedLocation(): Shown & { navigate: Navigate } {
         if (!replace) {
           if (!(await loadLinked(screen, href, id))) return;
         } else if (!(await tryLoad(() => loadScreen(screen)))) {
-          // Only a route guard or a submitted form replaces the entry, so the current screen has nothing left that the
-          // user needs: the target may load as a new page.
+          // Guards, submitted forms and returns from a mail or PayPal replace the entry. The current screen then has
+          // nothing left that the user needs, so the target may load as a new page.
           if (await isServerReachable()) return location.replace(href);
           failed = true;
         }
@@ -194,7 +194,7 @@ function useGuardedLocation(): Shown & { navigate: Navigate } {
     return () => removeEventListener('popstate', listener);
   }, [loadLinked, show]);
 
-  // The user has no other screen to stay on while the first one loads.
+  // Loads the first screen. The user has no other screen to stay on, so a failure shows `ChunkErrorScreen`.
   useEffect(() => {
     const screen = screenOf(location.pathname);
     if (!screen || isLoaded(screen)) return;

@@ -36,7 +36,7 @@ export type JournalEditorHandle = {
   read: () => string;
   replace: (html: string, change: TextChange) => void;
   isComposing: () => boolean;
-  /** Moves the editor and its caret to another element and replaces its callbacks. Don't call it during a composition. */
+  /** Moves the editor and its caret to another element and replaces its callbacks. Not during a composition. */
   moveTo: (element: HTMLElement, callbacks: EditorCallbacks) => void;
   /** Focuses the end of the paragraph at this height of the window; below the text, the end of the log. */
   focusAtHeight: (clientY: number) => void;

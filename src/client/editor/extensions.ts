@@ -75,7 +75,7 @@ const JournalUndoRedo = UndoRedo.extend({
   },
 });
 
-/** The first element is written, all are read. */
+/** `tags`: the log is written with the first element. All are parsed. */
 function createMark(
   name: 'bold' | 'italic' | 'underline' | 'strike' | 'code',
   tags: readonly string[],
@@ -93,8 +93,8 @@ function createMark(
 }
 
 /**
- * The order is that of the elements of a text with several marks. Styles are not read: `html-to-log.ts` converts them
- * to elements, and the content security policy blocks them.
+ * A text with several marks has their elements in this order, the first outermost. Styles are not read:
+ * `html-to-log.ts` converts them to elements, and the content security policy blocks them.
  */
 const MARKS: readonly Mark[] = [
   createMark('bold', ['strong', 'b']),

@@ -3,7 +3,7 @@ import { Plugin, PluginKey, TextSelection, type EditorState, type Transaction } 
 import type { EditorView } from '@tiptap/pm/view';
 
 const RETRY_COMPOSING_MS = 200;
-/** On a stalled network a paste arrives as plain text, because leaving the page would lose it. */
+/** A paste waits this long for its code, then arrives as plain text: leaving the page would lose a waiting paste. */
 const MAX_WAIT_MS = 5_000;
 
 type Place = { from: number; to: number };
@@ -29,7 +29,7 @@ export const heldPastes = (): Plugin =>
     },
   });
 
-/** Redrawing the editor would break the composition of an input method. Also resolves once the editor is destroyed. */
+/** Resolves when no input method composes text, which a redraw would break, or once the editor is destroyed. */
 export async function untilComposed(view: EditorView): Promise<void> {
   while (!view.isDestroyed && view.composing) await new Promise((resolve) => setTimeout(resolve, RETRY_COMPOSING_MS));
 }

@@ -76,7 +76,7 @@ const MARKS: Readonly<Record<string, readonly MarkName[]>> = {
 };
 
 const CLOSER = /([*_~`])\1*$/;
-/** A letter or digit of a script that puts spaces between words. The other scripts have marks within a sentence. */
+/** A letter or digit of a script that puts spaces between words. In the others a mark may follow any letter. */
 const IN_WORD = /(?![\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}])[\p{L}\p{M}\p{N}]$/u;
 const SIGN_OF_CODE = /[/\\.$=+<>&%#@^|]$/;
 const WORD_START = /^[\p{L}\p{M}\p{N}]/u;
@@ -116,7 +116,7 @@ export function findTypedMark(before: string, after: string): TypedMark | null {
 
 /**
  * The conversion that is due at a position once `typed` follows; null if the text stays as it is. The conversion
- * changes the text before the position, so `typed` must be empty, or a key that inserts nothing.
+ * changes the text before the position, so run it only if `typed` is empty, or a key that inserts nothing.
  */
 function findConversion(
   $at: ResolvedPos,
@@ -154,7 +154,7 @@ type Converted = {
   isDeleted?: boolean;
 };
 
-/** `restored` once Backspace has given it back: the end of a composition must not convert it again. */
+/** `restored` once Backspace has given the typed characters back: a composition's end must not convert them again. */
 type RuleState = Converted | 'restored' | null;
 const stateKey = new PluginKey<RuleState>('inputRules');
 
@@ -197,7 +197,7 @@ function continuesName(converted: Converted | null, text: string): boolean {
 }
 
 /**
- * Gives the signs of a name back that a composition has continued. `doc`: the log before the composition. Any other
+ * Restores the `_` signs of a name that a composition has continued. `doc`: the log before the composition. Any other
  * change since would be lost, such as words from another device.
  */
 function restoreComposedName({ state, dispatch }: EditorView, converted: Converted, doc: Node): boolean {
@@ -221,7 +221,7 @@ export const inputRules = Extension.create({
   priority: 1_000,
 
   addProseMirrorPlugins() {
-    /** An input method selects the word that it composes again, within the task of its event. */
+    /** True in the task of a composition's event: an input method then selects the word that it composes again. */
     let isComposed = false;
     /** The conversion whose text an input method may still compose. */
     let continued: { converted: Converted; doc: Node } | null = null;

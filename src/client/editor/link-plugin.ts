@@ -176,7 +176,7 @@ function openLinkButton(view: EditorView): PluginView {
       button.hidden = href === null;
       if (href === null) return;
       button.setAttribute('aria-label', `Open link ${href}`);
-      // The journal moves the editor out of the early page.
+      // The button follows the editor, which the journal moves out of the early page.
       if (view.dom.nextElementSibling !== button) view.dom.after(button);
       place();
     },

@@ -1,4 +1,4 @@
-/** Loads the plugins for pasting and links, the toolbar and the merge's edits in the background once an editor exists. */
+/** Loads the plugins for pasting, links and moving items, the toolbar and the merge's edits once an editor exists. */
 import { Extension, type Editor } from '@tiptap/core';
 import { Plugin } from '@tiptap/pm/state';
 import { parseInert } from '#client/lib/html-to-log/inert-html.ts';

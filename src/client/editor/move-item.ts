@@ -1,4 +1,4 @@
-/** Alt+Up and Alt+Down move the items of a list. */
+/** Alt+Up and Alt+Down, with Control on a Mac, move the items of a list. */
 import { closeHistory } from '@tiptap/pm/history';
 import { keydownHandler } from '@tiptap/pm/keymap';
 import { Plugin, type Command } from '@tiptap/pm/state';

@@ -23,7 +23,7 @@ import { ENTRY_TAGS } from '#domain/log/entry-html.ts';
 type MarkdownParser = typeof import('#domain/markdown/parse-markdown.ts');
 let markdownParser: MarkdownParser | null = null;
 
-/** The parser is a chunk of its own, loaded by the first paste of Markdown. If that fails, the text is pasted as lines. */
+/** The parser is a chunk of its own, loaded by the first paste of Markdown. If that fails, lines are pasted. */
 export const loadMarkdownParser = (): Promise<void> =>
   import('#domain/markdown/parse-markdown.ts').then(
     (module) => void (markdownParser = module),
@@ -161,8 +161,8 @@ const isLogElement = ({ localName, attributes }: Element): boolean =>
   LOG_TAGS.has(localName) && [...attributes].every(({ name }) => name === 'start' || name === 'data-pm-slice');
 
 /**
- * Has more than elements without a meaning of their own, in which editors, terminals and chats copy lines of text.
- * Firefox breaks the plain text at a `div` in a line.
+ * Matches HTML with more than the elements without a meaning of their own, in which editors, terminals and chats copy
+ * lines of text. An inline `div` counts as structure, because Firefox breaks the plain text at it.
  */
 const STRUCTURED =
   /<(?!(?:html|head|body|meta|style|title|span|div|br|img|wbr)\b)[a-z]|<div\b[^<>]*\bdisplay\s*:\s*inline/i;
@@ -219,7 +219,7 @@ export function pastePlugin(schema: Schema): Plugin {
           pasteClipboard(view, content);
           return true;
         },
-        /** Pastes what comes from elsewhere at the place of the drop. ProseMirror moves what is dragged within the log. */
+        /** Pastes what comes from elsewhere where it is dropped. ProseMirror moves what is dragged within the log. */
         drop(view, event) {
           const content = event.dataTransfer && readClipboard(event.dataTransfer);
           if (!content || view.dragging || (content.html === '' && content.text === '')) return false;

@@ -16,7 +16,7 @@ import { usePreferences } from '#client/ui/use-preferences.ts';
 
 export function MembersBackground() {
   const toast = useToast();
-  /** The text itself is not known, and the page may have saved it when it was closed. */
+  /** The message says "may": the text itself is not known, and the page may have saved it when it was closed. */
   const showLostText = useCallback(
     (days: readonly Day[]) =>
       toast({
@@ -27,13 +27,13 @@ export function MembersBackground() {
       }),
     [toast],
   );
-  // Read after the page is usable, for this page and the start of the next.
+  // Reads the preferences only now that the page is usable: for this page, and for the start of the next one.
   usePreferences();
   useReminders();
   return <BackgroundTasks onTextLost={showLostText} />;
 }
 
-/** Keeps this browser a device after another sign-in, and opens the day of a notification that the user has clicked. */
+/** Keeps reminders on in this browser after a new sign-in, and opens the day of a notification that the user clicks. */
 function useReminders(): void {
   const supabase = useSupabase();
   const navigate = useNavigate();

@@ -27,7 +27,8 @@ const otherUsersDrafts = lazyChunk(
 );
 const background = lazyChunk(async () => (await import('./members-background.tsx')).MembersBackground);
 
-// A choice shows in the turn of its click. After a timer, the default, a busy page would show the old one meanwhile.
+// A choice shows in the task of its click. TanStack notifies by a timer otherwise, so a busy page would go on showing
+// the old choice.
 notifyManager.setScheduler(queueMicrotask);
 
 export function MembersLayout({ children }: PropsWithChildren) {
@@ -135,8 +136,8 @@ function useDeletedDayToast(): (savers: DaySavers, date: Day, html: string) => v
 }
 
 /**
- * Reads the plan again while the page is visible, one request at a time: a tab that comes to the front fires both `focus` and
- * `visibilitychange`.
+ * Reads the plan again while the page is visible, one request at a time: a tab that comes to the front fires both
+ * `focus` and `visibilitychange`.
  */
 function createPlanRefresh(refreshProfile: () => Promise<unknown>): () => void {
   let isRefreshing = false;

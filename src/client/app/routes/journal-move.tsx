@@ -1,4 +1,6 @@
-/** The dialog "Move this log": the user picks an empty open day in the calendar, and the log moves there. */
+/**
+ * The dialog "Move this log", in which the user picks an empty open day in the calendar, and the dialog "Select Date".
+ */
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dayLabel, type Day } from '#domain/day/day.ts';

@@ -46,7 +46,7 @@ export function JournalPaymentReturn({ onEnd }: JournalPaymentReturnProps) {
   );
 }
 
-/** After the reload that follows a payment for feedback. */
+/** Ends the return after the reload that follows a payment for feedback. */
 function FeedbackAfterPurchase({ clearAddress, onEnd }: { clearAddress: () => void; onEnd: () => void }): null {
   const open = useEffectEvent(() => {
     clearAddress();

@@ -52,7 +52,8 @@ export function JournalRoute() {
     if (!isEditable) return;
     const startWorker = async (): Promise<void> =>
       (await import('../service-worker/start-service-worker.ts')).startServiceWorker(config, toast);
-    // The worker starts last: its downloads compete with the preload, and a removed worker would store late chunks.
+    // The worker starts last: its downloads compete with the preload, and a worker that this start removes would store
+    // chunks that load later.
     return preloadChunksWhenIdle(undefined, startWorker);
   }, [config, isEditable, toast]);
   // The upgrade dialog replaces the overlay that it was opened from.

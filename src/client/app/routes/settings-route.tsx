@@ -1,4 +1,4 @@
-/** Connects the settings screen to the unsaved text, which an export must include, and to the cards of other features. */
+/** Connects the settings screen to the unsaved text, which an export must include, and to cards of other features. */
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import { SettingsScreen } from '#client/features/settings/settings-screen.tsx';
 import { useState } from 'react';

@@ -125,7 +125,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
   }, [apiUrl, onAuthStateChange]);
 
   useEffect(() => {
-    // A request that needs auth-js tries again too.
+    // A failure is ignored: the next request that needs auth-js loads it again.
     const load = (): void => void loadAuth().catch(() => {});
     const timer = setTimeout(load, latest.current.status === 'loading' ? 0 : AUTH_DELAY_MS);
     addEventListener('online', load);
