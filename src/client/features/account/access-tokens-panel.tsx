@@ -106,7 +106,7 @@ export function AccessTokensPanel() {
 
 /** The server offers the program with its own address in it, and `login` makes its token. */
 function TerminalHint() {
-  // The ending makes it CommonJS, also in the folder of a project whose files are modules.
+  // The ending `.cjs` makes the file CommonJS, also in the folder of a project whose files are modules.
   const command = `curl -fsSo hustle.cjs ${location.origin}/cli/hustle.cjs && node hustle.cjs login`;
   return (
     <>

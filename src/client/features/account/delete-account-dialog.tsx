@@ -95,7 +95,7 @@ function ArchiveStep({ kind, onAccepted, onContinue }: ArchiveStepProps) {
   const account = useOwnAccount();
   const { sendUnsavedText } = useSession();
   const [file, setFile] = useState<{ name: string; url: string } | null>(null);
-  /** Days with text that could not be sent. Shown as a warning: the next submit downloads the archive without that text. */
+  /** Days with text that could not be sent. Shown as a warning: the next submit downloads the archive without it. */
   const [unsent, setUnsent] = useState<readonly Day[]>([]);
   const stop = useRef(new AbortController());
   useEffect(() => () => stop.current.abort(), []);

@@ -47,7 +47,7 @@ export function DetailsSection() {
   };
   return (
     <Section title="Your details">
-      {/* Takes the focus by script only (focus restore), when the focused button disappears with the pending change. */}
+      {/* Takes the focus by script only (focus restore), when a focused button disappears with the pending change. */}
       <Stack ref={fallbackRef} stretch tabIndex={-1} role="group" aria-label="Your details" {...areaProps}>
         {change && change.new_email !== email && (
           <PendingAddress change={change} onFirstConfirmed={() => void refetch()} onCorrect={correctAddress} />

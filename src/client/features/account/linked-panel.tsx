@@ -1,4 +1,4 @@
-/** Links providers to the account and removes them. */
+/** Links providers to the account, and removes linked sign-ins of any kind. */
 import type { UserIdentity } from '@supabase/auth-js';
 import { useState } from 'react';
 import { createPkceAuth, flowReturnUrl } from '#client/lib/api/pkce-auth.ts';

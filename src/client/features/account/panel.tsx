@@ -74,9 +74,9 @@ type ConfirmChangeDialogProps<Data> = {
   change: Change<Data>;
   /** Texts of errors, by their code. */
   texts?: Readonly<Record<string, string>>;
-  /** The error that says that it is gone already, for example in another tab, or by a request whose answer was lost. */
+  /** The error's code if the thing is gone already: another tab removed it, or the first answer was lost. */
   goneCode?: string;
-  /** Follows a change that succeeded. The data is null if it was gone already. */
+  /** Follows a change that succeeded. The data is null if the thing was gone already. */
   onChanged: (data: Data | null) => Promise<void> | void;
   onClose: () => void;
 };
@@ -96,7 +96,7 @@ export function ConfirmChangeDialog<Data>({
   const { applyChange, dialog } = useRecentSignIn();
   const { outcome, busy, onSubmit } = useSubmit(async () => {
     const { data, error } = await applyChange(change);
-    // An error without an answer has no code, as a caller without `goneCode` has none.
+    // Two missing codes are no match: an error without an answer has no code, and some callers have no `goneCode`.
     const isGone = error !== null && error !== 'cancelled' && goneCode !== undefined && error.code === goneCode;
     if (error && !isGone) return toOutcome(error, texts);
     await onChanged(data ?? null);

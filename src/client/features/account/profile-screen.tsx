@@ -19,13 +19,13 @@ import { SecuritySection } from './security-sections.tsx';
 export function ProfileScreen({ coach }: { coach: ReactNode }) {
   useTitle('Profile');
   const { profileState } = useSession();
-  // The notice of a Dabbler depends on earlier plans.
+  // The notice for a user of the free plan (Dabbler) depends on earlier plans, so the page waits for them.
   const history = useQuery({ ...planChangesQuery(useData(), useUser().id), enabled: usePremium() !== true });
   const isLoading = profileState === 'loading' || (history.isLoading && history.failureCount === 0);
   return (
     <Page title="Profile" back={<BackToJournal />}>
       {isLoading && <LoadingText />}
-      {/* The first section has another height on each plan, so everything below would shift if it were visible before. */}
+      {/* The first section's height depends on the plan, so everything below would shift if it were visible before. */}
       <div hidden={isLoading}>
         <Subscription />
         <DetailsSection />

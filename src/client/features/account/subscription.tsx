@@ -1,6 +1,6 @@
 /**
- * The user's plan, its end date and the offer to upgrade or renew (hidden without a profile); and the payments with
- * receipts.
+ * The user's plan, its end date and the offer to upgrade or renew (a placeholder if the profile could not be loaded);
+ * and the payments with receipts.
  */
 import { useQuery } from '@tanstack/react-query';
 import Crown from 'lucide-react/icons/crown';

@@ -1,4 +1,4 @@
-/** Leaving the page for PayPal: remembers in this tab where the purchase began, because PayPal returns to the journal. */
+/** Leaving for PayPal: remembers in this tab where the purchase began, because PayPal returns to the journal. */
 import { useEffect, useState } from 'react';
 import { isDay } from '#domain/day/day.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';

@@ -33,7 +33,7 @@ type MonthCalendarProps = {
   onSelect: (day: Day) => void;
 };
 
-/** How far a key looks for a day that can be selected. */
+/** How many days a key searches for one that can be selected. */
 const MAX_STEPS = 400;
 
 export function MonthCalendar({
@@ -274,7 +274,7 @@ function DayButton({ date, onSelect, onKeyDown, ...is }: DayButtonProps) {
   );
 }
 
-/** One line, until the user has chosen: weeks begin on Sunday here, and on another day where the user is. */
+/** Offers the first day of the week of the user's region, if it is not Sunday, until the user has chosen one. */
 function WeekStartOffer({ onChoose }: { onChoose: (start: WeekStart) => void }) {
   const local = localWeekStart();
   if (local === null || local === 'Sunday') return null;

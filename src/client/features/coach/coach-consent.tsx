@@ -75,7 +75,7 @@ export function SandboxModelNotice() {
   );
 }
 
-/** Gives or withdraws the consent to the coach. Hidden if there is neither a coach nor a consent. */
+/** Gives or withdraws the consent to the coach. Hidden without a consent where no coach or no premium plan is. */
 export function CoachConsentSection() {
   const { features, coachProvider } = useClientConfig();
   const { given, busy, failed, change } = useConsent();

@@ -56,7 +56,7 @@ const SHADES = [
   { shade: 'good', words: '8–10' },
 ] as const;
 
-/** Fractional positions round to a ratio a little below 1. */
+/** From this visible share on, a name counts as whole: fractional positions round to a ratio a little below 1. */
 const UNCUT_RATIO = 0.97;
 
 const OFF = { shade: 'off', words: 'Time off' } as const;

@@ -122,7 +122,7 @@ export function Review({ period, range, logged, result, onResult }: ReviewProps)
   );
 }
 
-/** The months count at most: the server finds out which of them it has read before. */
+/** Says "up to", because only the server knows which of the months it has read before. */
 function costNote(range: DayRange, logged: readonly LoggedDay[]): string {
   const months = monthsOfRange(range).filter(({ from, to }) => logged.some(({ date }) => date >= from && date <= to));
   return (

@@ -1,4 +1,4 @@
-/** Hustle Reviews: the upgrade pitch on the free plan, the two periods on premium. */
+/** Hustle Reviews: the upgrade pitch on the free plan, the review of a chosen period on premium. */
 import { useQueryClient } from '@tanstack/react-query';
 import { Suspense, useDeferredValue, useEffect, useState } from 'react';
 import { AI_MESSAGES, type ReviewResult } from '#domain/coach/coach.ts';
@@ -97,7 +97,7 @@ function ReviewsPitch() {
 
 const reviewCharts = lazyChunk(
   async () => (await import('./review-charts.tsx')).ReviewCharts,
-  // Keeps the analysis usable.
+  // If the charts fail to load, the analysis stays usable.
   ChartsFailed,
 );
 
@@ -199,7 +199,7 @@ function ReviewPeriods() {
             logged={logged.data}
             hasAnalysis={stored.data !== null && !stored.isError}
           />
-          {/* Within Suspense: above the charts or before them it would move. */}
+          {/* Within Suspense, so that the link appears with the charts above it, and does not move. */}
           <WinsLink />
         </Suspense>
       )}

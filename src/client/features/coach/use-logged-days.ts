@@ -1,4 +1,4 @@
-/** The data of the reviews charts: days of the last year with a log and their scores. */
+/** The data of the reviews screen: the days with a log and their scores, and the logs of a period. */
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import { earlierOf, type Day } from '#domain/day/day.ts';
 import type { DayRange } from '#domain/plan/review-period.ts';

@@ -27,11 +27,7 @@ import { Dialog } from '#client/ui/dialog.tsx';
 import { useFind, type SearchState, type FoundLog, type UnsavedLog } from './use-find.ts';
 import styles from './find-dialog.module.css';
 
-type FindDialogProps = {
-  unsaved: readonly UnsavedLog[];
-  onClose: () => void;
-  /** Called for a locked day and by the upgrade link. */
-};
+type FindDialogProps = { unsaved: readonly UnsavedLog[]; onClose: () => void };
 
 export function FindDialog({ unsaved, onClose }: FindDialogProps) {
   const upgrade = useUpgrade();
@@ -380,7 +376,10 @@ function findRanges(log: HTMLElement, words: readonly SearchTerm[]): Range[] {
   return ranges;
 }
 
-/** Without a found word at the end of the log. Not on a phone, where the focus opens the keyboard over the found words. */
+/**
+ * Puts the caret behind the found word, or else at the end of the log. No-op on a phone, where the focus would open the
+ * keyboard over the found words.
+ */
 function placeCaret(log: HTMLElement, found: Range | undefined): void {
   if (!matchMedia('(pointer: fine)').matches) return;
   const caret = new Range();

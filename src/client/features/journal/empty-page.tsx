@@ -33,7 +33,7 @@ export function EarlierDay({ date: today, ...page }: EarlierDayProps) {
   const { data: dates } = useEntryDates();
   const earlier = useMemo(() => dates && nearestAnniversary(today, dates), [dates, today]);
   const { savers } = useJournal();
-  // Their list is in the place of this line.
+  // The list of the unsaved days (`UnsavedDays`) is in the place of this line.
   const hasUnsavedDays = useSyncExternalStore(savers.subscribe, () =>
     savers.unsavedDays().some((day) => day !== today),
   );
@@ -127,8 +127,8 @@ export function QuickOptions({ saver, editor }: PageText) {
 type PageText = { saver: DaySaver; editor: JournalEditorHandle | null };
 
 /**
- * A value of the page's text, saved or not, at every change of it. The editor reports a change to the saver only after
- * its `transaction` event, so `read` asks the editor first.
+ * Reads a value of the page's text, saved or not, at every change of the text. The editor reports a change to the saver
+ * only after its `transaction` event, so `read` asks the editor first.
  */
 function usePageValue<Value>({ saver, editor: handle }: PageText, read: () => Value): Value {
   const subscribe = useCallback(

@@ -126,7 +126,7 @@ function usePrefetch(date: Day | null, today: Day, premium: boolean): void {
   }, [date, premium, queries, today, journal]);
 }
 
-/** Most pages never show it. */
+/** A chunk of its own, because most pages never show the notice. */
 const planNotice = lazyChunk(async () => (await import('./plan-notice.tsx')).PlanNotice);
 
 const OPENS_LATER = 'This day opens as soon as your plan is known.';

@@ -13,7 +13,7 @@ function subscribeToConnection(listener: () => void): () => void {
   };
 }
 
-/** `waiting`: said in the place of a day that opens with the plan; null below an open day. */
+/** `waiting`: the text in the place of a day that opens once the plan is known; null below an open day. */
 type PlanNoticeProps = { waiting: string | null };
 
 /**

@@ -97,7 +97,7 @@ export function TimeOffCard() {
 function TimeOffSummary({ ranges, isRead }: TimeOffState) {
   const today = useToday();
   if (!isRead) return null;
-  // Newest first.
+  // `ranges` are newest first, so the last match is the range of today or the next one.
   const next = ranges.findLast(({ last_day: last }) => last >= today);
   if (!next) return 'None planned';
   return next.first_day <= today ? `Until ${dateLabel(next.last_day)}` : rangeLabel(next);

@@ -1,4 +1,4 @@
-/** The settings screen: import for every plan, export and editor font for premium users. */
+/** The settings screen: a card for each setting. Export and editor font are for premium users. */
 import { useState, type ReactNode } from 'react';
 import type { Day } from '#domain/day/day.ts';
 import { WEEK_STARTS } from '#domain/day/month.ts';

@@ -247,7 +247,7 @@ function Comparison({ lines, label, isSameFormatting }: ComparisonProps) {
           <li
             key={index}
             className={styles.line}
-            // The direction of the user's words: `bdi` leaves ours out.
+            // Takes the direction of the user's words: the app's own words are in `bdi`, which does not count.
             dir="auto"
             data-heading={line.isHeading}
             style={{ '--depth': Math.min(line.depth, 4) } as CSSProperties}

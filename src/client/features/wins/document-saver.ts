@@ -9,7 +9,7 @@ export type StoredDocument = { document: WinsDocument; revision: number };
 /** `revision`: the row that the text is based on; null for a document that the server does not have yet. */
 export type DocumentDraft = { document: WinsDocument; revision: number | null };
 
-/** `refused`: the plan has ended. `full`: too long, or too many documents. */
+/** `refused`: the plan has ended. `full`: the document is too long, or the user has no space for it. */
 export type SaveState = 'saved' | 'unsaved' | 'saving' | 'offline' | 'refused' | 'full' | 'conflict';
 
 export type DocumentBackend = {
@@ -42,9 +42,9 @@ export type DocumentSnapshot = {
 type Deps = {
   backend: DocumentBackend;
   draft: DraftStore;
-  /** Null if the server does not have it, or cannot be asked. */
+  /** Null if the server does not have the document, or cannot be asked. */
   stored: StoredDocument | null;
-  /** A draft that only this browser has. It is sent if the row is still the one it is based on. Set if `stored` is null. */
+  /** A draft that only this browser has, sent if the row is still the one it is based on. Set if `stored` is null. */
   leftover: DocumentDraft | null;
 };
 
@@ -65,7 +65,7 @@ export function createDocumentSaver({ backend, draft, stored, leftover }: Deps) 
   let timer: ReturnType<typeof setTimeout> | undefined;
   let dirtySince: number | null = null;
   let running: Promise<void> | null = null;
-  /** Documents that were sent and got no answer. A stored row that equals one is our own write, not another device's. */
+  /** Documents that were sent and got no answer. A stored row that equals one is our write, not another device's. */
   let unanswered: WinsDocument[] = [];
   const listeners = new Set<() => void>();
 

@@ -57,7 +57,7 @@ export function DocumentScreen({ id, hasNavigated }: { id: string; hasNavigated:
   const { id: userId } = useUser();
   const queries = useQueryClient();
   const backend = useMemo(() => documentBackend(data, userId, id), [data, userId, id]);
-  // The saver follows both from here on.
+  // The row and the draft are read once. The saver follows them from then on.
   const once = { staleTime: Infinity, gcTime: 0, networkMode: 'always' } as const;
   const stored = useQuery({ queryKey: ['document', userId, id], queryFn: () => backend.read(), ...once });
   const taken = useQuery({ queryKey: ['document-draft', userId, id], queryFn: () => takeDraft(userId, id), ...once });

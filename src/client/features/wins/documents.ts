@@ -96,11 +96,11 @@ function toRefusal({ code, message }: DataError): Error {
   return code === '23505' ? new DocumentRefused('exists') : new Error(message);
 }
 
-/** This page's own: two tabs never write the same draft. */
+/** The id of this page in the keys of its drafts: two tabs never write the same draft. */
 const TAB = crypto.randomUUID();
 const lockName = (tab: string): string => `hustle-forge:document-tab:${tab}`;
 const locks = 'locks' in navigator ? navigator.locks : null;
-// Held while this page lives: other tabs leave the drafts of a page that lives alone.
+// Held while this page lives: other tabs do not take over the drafts of a page that lives.
 void locks?.request(lockName(TAB), () => new Promise(() => undefined));
 
 const draftPrefix = (userId: string, id: string): string => `${DOCUMENT_DRAFT_PREFIX}${userId}:${id}:`;
@@ -112,7 +112,7 @@ export function draftStore(userId: string, id: string): DraftStore {
       try {
         localStorage.setItem(key, JSON.stringify(draft));
       } catch {
-        // A browser without space or storage: the text is sent within seconds.
+        // Best effort: without space or storage there is no draft, but the text is sent within seconds.
       }
     },
     clear() {

@@ -62,7 +62,7 @@ export async function docxFile(document: WinsDocument, paper: keyof typeof PAGES
     new Document({
       title,
       subject: `Wins, ${periodLabel(document.from, document.to)}`,
-      // Left out, the library names "Un-named".
+      // Without these fields the library writes "Un-named".
       creator: author,
       lastModifiedBy: author,
       styles: {
@@ -134,7 +134,7 @@ export async function docxFile(document: WinsDocument, paper: keyof typeof PAGES
   );
 }
 
-/** Installed with Word and LibreOffice, or replaced by what is; East Asian and right-to-left text has fonts of its own. */
+/** Fonts that Word has; other programs replace those that they lack. East Asian and right-to-left text has its own. */
 const FONTS = { ascii: 'Calibri', hAnsi: 'Calibri', cs: 'Arial', eastAsia: 'Yu Gothic' };
 const HEADING_FONTS = { ascii: 'Georgia', hAnsi: 'Georgia', cs: 'Times New Roman', eastAsia: 'Yu Mincho' };
 

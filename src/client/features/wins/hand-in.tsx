@@ -65,7 +65,7 @@ export function HandIn({ id, document, saver }: HandInProps) {
   };
   const saveMarkdown = (): void =>
     downloadFile(new Blob([documentMarkdown(document)], { type: 'text/markdown' }), fileNameOf(document, 'md'));
-  /** A link shows what the server has. */
+  /** Saves before a link is made, because a link shows what the server has. False if the save failed. */
   const save = async (): Promise<boolean> => {
     await saver.flush();
     const isSaved = saver.getSnapshot().state === 'saved';

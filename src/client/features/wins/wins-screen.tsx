@@ -211,7 +211,7 @@ function DocumentRow({ document, canUndo }: { document: ListedDocument; canUndo:
         try {
           await backend.insert(stored!.document);
         } catch {
-          // The browser keeps the draft instead. Opening the list again sends it.
+          // The browser keeps the document as a draft instead. Opening the document sends it.
           draftStore(userId, id).write({ document: stored!.document, revision: null });
           toast({ kind: 'error', text: 'Not saved yet. The document is kept in this browser.' });
         }

@@ -251,7 +251,7 @@ function moveInYear(months: readonly (readonly Day[])[], key: string, from: Day)
   }
 }
 
-/** Each opens Find with its words. */
+/** The tags or the names that the year's logs mention most. Each opens Find with its words. */
 function Mentions({ title, mentions }: { title: string; mentions: readonly Mention[] }) {
   if (mentions.length === 0) return null;
   return (

@@ -32,7 +32,7 @@ function ChangedNotice({ saver, theirs }: { saver: DaySaver; theirs: Conflict['t
   const titleId = useId();
   const { savers } = useJournal();
   const toast = useToast();
-  // No save has brought the user's own version to the server, so no earlier version has it.
+  // The server never had the user's own version, so the earlier versions lack it: undo is the only way back to it.
   const takeTheirs = (): void => {
     const undo = replaceUndoably(savers, saver, () => saver.takeTheirs());
     const show = (text: string, more?: Pick<Toast, 'action'>): void =>

@@ -125,7 +125,7 @@ const conflictNotice = lazyChunk(async () => {
   return (await import('./conflict-notice.tsx')).ConflictNotice;
 });
 
-/** Below the page of a past day, and below that of today, which is editable before. */
+/** `QuickOptions` is below a past day, `EarlierDay` below today. Today is editable before `EarlierDay` loads. */
 const quickOptions = lazyChunk(async () => (await import('../empty-page.tsx')).QuickOptions);
 const earlierDay = lazyChunk(async () => (await import('../empty-page.tsx')).EarlierDay);
 
@@ -324,7 +324,7 @@ function useFocusOnBlankClick(focusAtHeight: (clientY: number) => unknown) {
 
 const NOON = 12;
 
-/** Read on every tick of the clock, so the choice applies as soon as the browser knows it. */
+/** Reads the stored choice on every tick of the clock, so it applies as soon as this browser has stored it. */
 function isAskedNow(userId: string): boolean {
   const hour = new Date().getHours();
   // From noon until the day ends, which may be after midnight.

@@ -14,7 +14,7 @@ import { useUpgrade } from '#client/lib/plan/premium.ts';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import styles from './save-status-line.module.css';
 
-/** `signedOut`: a session that lives shows no sign-in overlay, so the save needs another way on. */
+/** `signedOut`: the page shows no sign-in overlay while its session lives, so the user needs the button. */
 const RETRYABLE_KINDS = ['retrying', 'offline', 'signedOut', 'refused'];
 
 type SaveStatusLineProps = {

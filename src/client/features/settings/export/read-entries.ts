@@ -26,7 +26,7 @@ const withTimeout = (signal: AbortSignal): AbortSignal =>
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 4_000;
 
-/** Repeats a read without a whole answer of the API, which has no code, and one for which the server was too busy. */
+/** Repeats a read that got no whole answer of the API (an error without a code), or found the server too busy (503). */
 async function repeatUnanswered<Data>(query: PromiseLike<Answer<Data>>, signal: AbortSignal): Promise<Answer<Data>> {
   for (let wait = RETRY_MS; ; wait *= 2) {
     const answer = await query;
@@ -41,7 +41,7 @@ export class EntryReadError extends Error {
 }
 
 export type EntryReader = {
-  /** Oldest first: the days of `entries`, or of `entry_dates` the locked ones too. */
+  /** The days of `entries`, oldest first; with `entry_dates` the locked ones too. */
   dates: (signal: AbortSignal, table?: 'entries' | 'entry_dates') => Promise<Day[]>;
   /** The logs of these dates that still exist, oldest first. At most 500 dates, because the URL lists them. */
   days: (dates: readonly Day[], signal: AbortSignal) => Promise<StoredDay[]>;
@@ -129,7 +129,7 @@ type Deps = {
   writer: FormatWriter;
   /** MIME type with its charset. */
   type: string;
-  /** Tells the server about the export before the download: it counts as a use of the paid plan. @throws ExportRejected */
+  /** Tells the server of the export before the download: it counts as a use of the paid plan. @throws ExportRejected */
   record: () => Promise<void>;
 };
 

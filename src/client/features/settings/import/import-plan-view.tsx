@@ -33,7 +33,7 @@ type ImportPlanViewProps = {
 };
 
 export function ImportPlanView({ plan, onImport, onCancel }: ImportPlanViewProps) {
-  // Words from elsewhere are brought along; a copy of one's own logs may be older than they are.
+  // Text of another program is kept beside the user's. A copy of the user's own logs may be older than the logs.
   const [choice, setChoice] = useState<Choice>(plan.program === OWN_PROGRAM ? 'mine' : 'both');
   const [single, setSingle] = useState<ReadonlyMap<Day, Choice>>(new Map());
   const premium = usePremium();

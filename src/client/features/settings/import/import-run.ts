@@ -152,7 +152,7 @@ export function createImportRun({ plan, choiceOf, importId, call, reader, wait =
       while (next < plan.days.length) {
         const { tasks, after } = batch();
         if (tasks.length > 0 && !(await sendBatch(tasks, signal, onProgress))) {
-          // Half of it, so at least one day.
+          // Half of the refused batch. `batch` takes at least one day, even if the day is larger.
           maxBytes = Math.floor(tasks.reduce((sum, { bytes }) => sum + bytes, 0) / 2);
           continue;
         }

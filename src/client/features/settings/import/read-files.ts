@@ -13,7 +13,7 @@ export type ReadImport = { program: string; days: JournalDay[]; skipped: Skipped
 /** Starts to read and returns a function that stops. */
 export type StartReading = (request: ReadRequest, receive: (message: ReadMessage) => void) => () => void;
 
-/** A server that does not answer causes no error of the worker. */
+/** The worker's code has this long to load: a server that does not answer causes no `error` event. */
 const LOAD_TIMEOUT_MS = 20_000;
 
 /** The page could not load the code that reads the files. Another try may. */
@@ -36,7 +36,7 @@ const startWorker: StartReading = (request, receive) => {
     clearTimeout(timer);
     receive(data);
   });
-  // A file that cannot be loaded, or the end of the worker's memory.
+  // Fires if a file of the worker's code cannot be loaded, or if the worker runs out of memory.
   worker.addEventListener('error', refuse);
   worker.addEventListener('messageerror', refuse);
   void postFiles(worker, request);
@@ -91,7 +91,7 @@ export async function readFiles(
     onProgress(program, entries.length);
   }
 
-  // The page of the settings opens without it: it has the parser of Markdown, 40 KB.
+  // The settings page opens without this chunk, which has the parser of Markdown, 40 KB.
   const { assembleDays } = await import('#domain/journals/assemble-days.ts').catch(refuseUnloaded);
   const assembling = assembleDays(entries, latestToday(now));
   for (;;) {

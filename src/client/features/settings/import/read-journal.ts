@@ -1,4 +1,4 @@
-/** Reads the chosen files: opens zips, finds the reader of their program, and converts the entries that need no browser. */
+/** Reads the chosen files: opens zips, finds the reader of each program, and converts entries that need no browser. */
 import { describeUnknownFiles, IMPORT_PROBLEMS, isJson } from '#domain/journals/export-guides.ts';
 import { type LogEntry, cleanText, toLog } from '#domain/journals/assemble-days.ts';
 import {
@@ -14,7 +14,7 @@ import {
 import { assignReaders, type Assignment } from '#domain/journals/readers.ts';
 import { ImportRefusedError, isZip, openFiles, type ChosenFile } from './open-files.ts';
 
-/** `html`: the body is HTML of another program, which the page converts to a log. */
+/** `isForeignHtml`: `html` is HTML of another program, which the page converts to a log. */
 export type ReadEntry = LogEntry & { isForeignHtml: boolean };
 
 export type ReadMessage =

@@ -1,4 +1,7 @@
-/** The buttons of the other ways to sign in, below the password form. Their code is loaded when one is used. */
+/**
+ * The buttons of the other ways to sign in, below the password form. The code of a way loads when the way is used; that
+ * of passkeys loads with the button if the autofill offers them.
+ */
 import { useEffect, useState, type ReactNode } from 'react';
 import { useAuth } from '#client/lib/api/use-auth.ts';
 import { useClientConfig } from '#client/lib/api/supabase.ts';
