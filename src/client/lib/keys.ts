@@ -56,7 +56,7 @@ function rememberShortcut(event: KeyboardEvent): void {
 /** Remembers the last shortcut that is pressed before the journal listens. */
 export const listenForEarlyShortcut = (): void => addEventListener('keydown', rememberShortcut);
 
-/** Ends that, and returns the shortcut. */
+/** Stops remembering, and returns the remembered shortcut; null without one. */
 export function takeEarlyShortcut(): KeyboardEvent | null {
   removeEventListener('keydown', rememberShortcut);
   const taken = early;
@@ -80,6 +80,6 @@ function ignoreCandidateKey(event: KeyboardEvent): void {
   const isField = event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement;
   if (!isField || !(event.isComposing || event.keyCode === INPUT_METHOD_KEY_CODE)) return;
   event.stopImmediatePropagation();
-  // The browser itself submits a form.
+  // Without this, the browser itself would still submit the form.
   if (event.key === 'Enter') event.preventDefault();
 }

@@ -32,8 +32,8 @@ const createAuth = ({ apiUrl, publishableKey, authFetch }: Settings, storageKey:
   });
 
 /**
- * Where a stored session is. In a browser that can no longer write, auth-js would use memory alone: a sign-out would
- * leave the stored session.
+ * Names localStorage if it holds a session. In a browser that can no longer write, auth-js would use memory alone
+ * otherwise: a sign-out would leave the stored session.
  */
 function storageOf(storageKey: string): { storage: Storage } | null {
   try {

@@ -1,6 +1,6 @@
 /**
  * The client of /rest/v1, typed with the product's tables: the part of PostgREST that the screens use. Loads as a
- * separate chunk, which the account screens do not need.
+ * separate chunk, which the sign-in screens do not need.
  */
 import { createContext, use } from 'react';
 import type { ApiRow } from '#domain/database-rows.ts';
@@ -165,7 +165,7 @@ class Query<T extends Table, Data, Failure = Failed> implements PromiseLike<Sent
     return this as never;
   }
 
-  /** Sends the request, with each call. */
+  /** Each call sends the request. */
   // oxlint-disable-next-line unicorn/no-thenable -- a query is sent by `await`
   then<Next = Sent<Data, Failure>, Caught = never>(
     onAnswer?: ((answer: Sent<Data, Failure>) => Next | PromiseLike<Next>) | null,

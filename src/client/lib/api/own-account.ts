@@ -20,7 +20,7 @@ export type OwnSession = {
 
 /** The user's next step before a deletion or an archive. */
 type RequiredProof = 'none' | 'password' | 'code' | 'sign_in' | 'second_step';
-/** A pending change of the mail address. `unconfirmed`: the old or new addresses whose mailed link is not opened yet. */
+/** A pending change of the mail address. `unconfirmed`: those of the two addresses that have not confirmed it yet. */
 export type AddressChange = { new_email: string; unconfirmed: string[] };
 /** Facts that the `User` of auth-js leaves out. */
 type AccountFacts = { required_proof: RequiredProof; has_password: boolean; address_change: AddressChange | null };
@@ -42,7 +42,7 @@ export class RefusedError extends Error {
 /** Requests the API version whose errors have a `code` (docs/specification/api.md 3). */
 const WITH_CODES = { 'x-supabase-api-version': '2024-01-01' };
 
-/** Rejects for a proxy's page, which may have the status 200: nothing was removed, and it is no archive. */
+/** Rejects for a proxy's page, which may have the status 200: it must not count as a deletion or as an archive. */
 async function ask(supabase: Supabase, path: string, request: ApiRequest): Promise<Response> {
   const response = await supabase.ask(path, { ...request, headers: WITH_CODES });
   if (isProxyAnswer(response)) throw new TypeError('a proxy answered');

@@ -62,7 +62,7 @@ async function register(supabase: Supabase, userId: string): Promise<void> {
 async function subscribe({ pushManager }: ServiceWorkerRegistration, publicKey: string): Promise<PushSubscription> {
   const applicationServerKey = decodeBase64Url(publicKey);
   const existing = await pushManager.getSubscription();
-  // A subscription belongs to one key. The server's has changed since.
+  // A subscription belongs to one key. If the server's key has changed since, the subscription must be renewed.
   if (existing && !hasKey(existing, applicationServerKey)) await existing.unsubscribe();
   try {
     return await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey });
@@ -87,7 +87,7 @@ async function callPush({ callFunction }: Supabase, body: object): Promise<unkno
   throw new PushDeviceError(answer.error);
 }
 
-/** The caller removes the row of the device. */
+/** Ends the notifications in this browser. The caller removes the row of the device from the server. */
 export async function turnOff(userId: string): Promise<void> {
   localStorage.removeItem(PUSH_DEVICE_PREFIX + userId);
   await caches.delete(PUSH_CACHE);

@@ -84,7 +84,7 @@ export function createSupabase(config: ClientConfig, authFetch: Fetch): Supabase
     return () => stop();
   };
 
-  /** auth-js renews a session that is not fresh first. */
+  /** A session that is not fresh is read by auth-js, which renews it first. */
   const readSession = async (): Promise<{ session: Session | null; error: Error | null }> => {
     const session = readStoredSession(apiUrl, true);
     if (session) return { session, error: null };

@@ -7,7 +7,7 @@ export const PAGE_FRAME_ID = 'page-frame';
 
 const SUBMITTED = 'aria-busy';
 
-/** Holds a submit until the app's form can send it. Threat: the browser's own submit would put a password into the URL. */
+/** Holds a submit until the app's form can send it. Threat: the browser's own submit puts a password into the URL. */
 export function holdEarlySubmit(): void {
   document.addEventListener('submit', (event) => {
     const form = event.target as HTMLFormElement;

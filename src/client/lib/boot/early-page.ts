@@ -1,7 +1,7 @@
 /**
- * Opens the journal on the local copy of today's log before React starts: first the text, which cannot be edited, then
- * an editor in its place. The early page stands in for `#root` until React's journal takes over the editor
- * (features/journal/early), or something else that React shows dismisses it.
+ * Opens the journal on today's log before React starts, from the local copy or the server's answer: first the text,
+ * which cannot be edited, then an editor in its place. The early page stands in for `#root` until React's journal takes
+ * over the editor (features/journal/early), or something else that React shows dismisses it.
  */
 import { dateLabel, dayLabel, weekdayOf, type Day } from '#domain/day/day.ts';
 import { parseInert, renderStored, type StoredAttributes } from '../html-to-log/inert-html.ts';
@@ -10,7 +10,7 @@ import type { CopiedLog } from './today-copy.ts';
 export type EarlyPage = {
   userId: string;
   date: Day;
-  /** Null until the server has answered. */
+  /** Null until the log is known. Stays null if the journal may open on another day. */
   log: EarlyLog | null;
   /** The inert text, until an editor replaces it. */
   text: HTMLElement;
@@ -37,8 +37,8 @@ declare global {
 }
 
 /**
- * Opens only what the journal will open too: the URL names no other day, and no draft has newer text. If today has a
- * log, the journal opens on today with every plan (`initialDay`).
+ * Opens only what the journal will open too: nothing if the URL names another day. The caller must know that no draft
+ * has newer text. If today has a log, the journal opens on today with every plan (`initialDay`).
  */
 export function openEarlyPage(
   load: LoadEarlyEditor,

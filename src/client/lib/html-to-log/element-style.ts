@@ -180,8 +180,8 @@ const withoutComments = (css: string): string =>
     .replace(/<!--|-->/g, '');
 
 /**
- * The rules with a selector of a tag, and a class or id, outside `@media`. Others are for the page that the HTML was
- * copied from.
+ * The rules whose selector is a tag, a class or an id, or a tag with one of these, outside `@media`. Others are for the
+ * page that the HTML was copied from.
  */
 function readRules(css: string): ReadonlyMap<string, Rule> {
   const rules = new Map<string, Rule>();

@@ -59,7 +59,7 @@ type HtmlOptions = {
   opensDetails?: boolean;
 };
 
-/** Before rows or cells whose table was not copied. A parser would drop their tags. */
+/** Matches what is before rows or cells whose table was not copied: without a table, a parser would drop their tags. */
 const ROWS_ALONE =
   /^(?:\s|<!--(?:(?!-->)[^])*-->|<(?:html|body|meta)\b[^<>]*>)*(?=<(?:tr|td|th|tbody|thead|tfoot|caption)\b)/i;
 

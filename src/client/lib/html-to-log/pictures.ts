@@ -1,4 +1,4 @@
-/** Text that HTML shows but does not hold as text: emoji, formulas with a description in TeX, fields, drawn elements. */
+/** What HTML shows but does not hold as text: emoji, formulas with a description in TeX, fields, drawn elements. */
 
 const EMOJI = /\p{Extended_Pictographic}|\p{Regional_Indicator}|\u20E3/u;
 const isEmoji = (text: string): boolean => text.length <= 40 && EMOJI.test(text) && !/[\p{L}<>]/u.test(text);

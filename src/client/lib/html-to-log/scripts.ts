@@ -12,14 +12,14 @@ export type Script = 'sup' | 'sub';
 
 const MAX_SCRIPT_LENGTH = 16;
 
-/** Whether raised or lowered text belongs to a number or a formula. False for `1st`, `TM`, words and a footnote's `[1]`. */
+/** Whether raised or lowered text belongs to a number or a formula. False for `st` of `1st`, `TM`, words and `[1]`. */
 export function isFormulaScript(text: string): boolean {
   const script = text.trim();
   if (script.length > MAX_SCRIPT_LENGTH || /[[\]]|\p{L}{3}/u.test(script)) return false;
   return Array.from(script).length === 1 || /[\d+\-−=]/.test(script);
 }
 
-/** With Unicode's raised or lowered characters, where there are any. */
+/** Replaces characters by Unicode's raised or lowered ones, where there are any. */
 export function toScript(text: string, script: Script): string {
   const characters = script === 'sup' ? SUPERSCRIPTS : SUBSCRIPTS;
   return Array.from(text, (character) => characters.get(character) ?? character).join('');

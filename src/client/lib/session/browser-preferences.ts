@@ -1,5 +1,5 @@
 /**
- * The preferences stored in this browser: theme, editor font and the first day of the week
+ * The preferences stored in this browser: theme, editor font, the first day of the week and the end of the day
  * (docs/specification/product.md 5).
  */
 import { parseLocale } from '#domain/locale.ts';

@@ -1,6 +1,6 @@
 /**
- * The keys of localStorage and sessionStorage that more than one module uses, among them the boot script, and the names
- * of databases.
+ * The keys of localStorage and sessionStorage, some of which the boot script reads too, and the names of databases. Some
+ * features have further keys of their own.
  */
 export const THEME_KEY = 'theme';
 export const FONT_KEY = 'fontFamily';

@@ -8,7 +8,7 @@ import { sessionStorageKey } from './storage-keys.ts';
 /** auth-js renews a token that expires sooner than this (its EXPIRY_MARGIN_MS) before it reports a session. */
 const EXPIRY_MARGIN_MS = 90_000;
 
-/** The session that is stored, of any age, or a sign-in without its second step. Null for none and for an invalid one. */
+/** The stored session, of any age, also a sign-in without its second step. Null for none and for an invalid one. */
 export function readAnySession(apiUrl: string): Session | null {
   try {
     const session = JSON.parse(localStorage.getItem(sessionStorageKey(apiUrl)) ?? 'null') as Partial<Session> | null;
