@@ -1,4 +1,4 @@
-/** Requests to the server. */
+/** The requests of the command line to the server, and the errors for answers that refuse. */
 import type { FindAnswer } from '#domain/match-search.ts';
 import { CommandError, EXIT, type Machine } from './program.ts';
 import type { Connection } from './connection.ts';

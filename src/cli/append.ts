@@ -60,7 +60,7 @@ function splitText(text: string): string[] {
     if (line.trim() === '') continue;
     const isFull = lines.length >= APPEND_MAX_ITEMS || length + line.length + 1 > APPEND_MAX_LENGTH;
     if (isFull && lines.length > 0) {
-      // An indented line continues the item before it, which moves with it.
+      // An indented line continues the item before it, so that item moves to the next part too.
       const at = /^\s/.test(line) ? lines.findLastIndex((each) => !/^\s/.test(each)) : lines.length;
       const moved = at > 0 ? lines.splice(at) : [];
       parts.push(lines.join('\n'));

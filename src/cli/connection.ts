@@ -150,7 +150,7 @@ function parseStored(text: string): Stored | null {
   }
 }
 
-/** Replaces the file, and a link in its place rather than what it points to. */
+/** Replaces the file. If a link is in its place, replaces the link, not what the link points to. */
 export function storeConnection(machine: Place, stored: Stored): void {
   const folder = configFolder(machine);
   mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -148,7 +148,7 @@ export function createQueue({ pending, refused, now, createKey = randomUUID }: D
           now().getTime() - timeOf(name) > MAX_AGE_MS ? { is: 'refused', why: TOO_OLD } : await deliver(item);
         outcomes.set(item.key, outcome);
         if (outcome.is === 'later') break;
-        // In both folders for a moment, rather than in none.
+        // A process that is killed here leaves the item in both folders, rather than in none.
         if (outcome.is === 'refused') refused.write(name, JSON.stringify({ ...item, refused: outcome.why }));
         // A process that was killed between `refused.write` and `pending.remove` may have left the item in `refused`.
         else refused.remove(name);

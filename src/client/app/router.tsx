@@ -19,7 +19,7 @@ import {
 } from '#client/ui/lazy-chunk.ts';
 import { ChunkErrorScreen, ErrorBoundary, LoadingScreen } from './full-screen.tsx';
 
-/** From the first screen on: by then it has been painted. */
+/** The serif font waits this long after the first screen has rendered, so that the screen is painted first. */
 const SERIF_DELAY_MS = 200;
 /** On a slow network the font would take the connection from what the user waits for next, such as the journal. */
 const SLOW_START_MS = 2_000;

@@ -35,7 +35,7 @@ export const EDITOR_KEYS = {
   // я is on the key of Z of a Russian keyboard.
   undo: { label: 'Undo', bind: ['Mod-z', 'Mod-я'] },
   redo: { label: 'Redo', bind: ['Mod-Shift-z', 'Mod-y', 'Mod-Shift-я'] },
-  // The browser's own key.
+  // The browser itself handles this key.
   pastePlain: { label: 'Paste as plain text', bind: ['Mod-Shift-v'] },
   openLink: { label: 'Open the link at the caret', bind: ['Alt-Enter'] },
   toolbar: { label: 'Formatting toolbar', bind: ['Alt-F10'] },

@@ -283,7 +283,7 @@ export const inputRules = Extension.create({
               continued = converted && { converted, doc: state.doc };
             },
             compositionupdate: expectComposition,
-            /** ProseMirror reads the composed text in this event, after the plugins. */
+            /** ProseMirror reads the composed text in this event, but after the plugins: the rules wait for a task. */
             compositionend(view) {
               const before = continued;
               setTimeout(() => {

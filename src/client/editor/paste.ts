@@ -138,7 +138,7 @@ function pasteLines(view: EditorView, text: string): void {
 
 const isWaitingForParser = (text: string): boolean => markdownParser === null && looksLikeMarkdown(text);
 
-/** For a paste that waits for this chunk, so that it needn't wait again. */
+/** Loads the parser for a paste that has waited for this chunk already, so that the paste needn't wait twice. */
 export const loadParserFor = async (text: string): Promise<void> => {
   if (isWaitingForParser(text)) await loadMarkdownParser();
 };

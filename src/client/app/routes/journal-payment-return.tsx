@@ -20,7 +20,7 @@ export function JournalPaymentReturn({ onEnd }: JournalPaymentReturnProps) {
   const { savers } = useJournal();
   const navigate = useNavigate();
   const search = useSearchParams();
-  // Read once: `clearAddress` removes them from the URL.
+  // Read once: `clearAddress` removes the parameters from the URL.
   const [parameters] = useState<ReturnParameters & { date?: string }>(() => Object.fromEntries(search));
   const clearAddress = (): void => {
     const others = new URLSearchParams(search);
@@ -46,7 +46,7 @@ export function JournalPaymentReturn({ onEnd }: JournalPaymentReturnProps) {
   );
 }
 
-/** Ends the return after the reload that follows a payment for feedback. */
+/** After the reload that follows a payment for feedback: ends the return, which opens the feedback again. */
 function FeedbackAfterPurchase({ clearAddress, onEnd }: { clearAddress: () => void; onEnd: () => void }): null {
   const open = useEffectEvent(() => {
     clearAddress();

@@ -10,7 +10,6 @@ import { toOutcome, useRecentSignIn, type Change } from './prove-identity.tsx';
 import styles from './security.module.css';
 
 export type PanelProps = {
-  /** Closes the panel. */
   onClose: () => void;
   /** Hides the button that closes the panel, while closing it would lose something. */
   setClosable: (isClosable: boolean) => void;

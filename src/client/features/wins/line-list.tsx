@@ -135,7 +135,7 @@ const Line = memo(function Line(props: LineProps) {
   const removeAndFocusNear = (): void => {
     const next = row.current!.nextElementSibling ?? row.current!.previousElementSibling;
     onRemove(line);
-    // Not the text, which would open the keyboard of a phone.
+    // Focuses a button, because the focus on a text would open the keyboard of a phone.
     if (next) requestAnimationFrame(() => next.querySelector<HTMLElement>('button:last-of-type')?.focus());
   };
 

@@ -6,7 +6,7 @@ import { withoutStyles } from './inert-html.ts';
 
 /** 1 MB of a copied spreadsheet has some 50,000 elements. */
 const MAX_ELEMENTS = 100_000;
-/** The nesting that browsers keep. */
+/** The depth of nesting that browsers keep. */
 const MAX_OPEN_ELEMENTS = 512;
 
 /**

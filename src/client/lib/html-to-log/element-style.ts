@@ -300,7 +300,7 @@ export function marksOf(
   return MARKS.filter((mark) => marks.has(mark));
 }
 
-/** `line`: the text before. */
+/** `line`: the line that the text continues, maybe within a word. */
 export function transformText(text: string, transform: string, line?: { endsInWord: boolean }): string {
   if (transform === 'uppercase') return text.toUpperCase();
   if (transform === 'lowercase') return text.toLowerCase();

@@ -289,7 +289,7 @@ class Converter {
       continues: explicit > 0 && number === null,
     });
     this.box = '';
-    // The first item alone has the number of a list that counts up.
+    // In a list that counts up, only the first item needs a number.
     if (list) list.start = list.step === -1 && number !== null ? number - 1 : null;
   }
 

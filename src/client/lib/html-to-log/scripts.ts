@@ -84,7 +84,7 @@ const nameOf = (element: Element): string =>
   element.getAttribute('data-mml-node') ?? element.localName.replace(/^mjx-/, '');
 
 const GLYPH = /\bmjx-c([\dA-F]{2,5})\b/;
-/** Letters of mathematical alphabets. */
+/** From this code point on, Unicode has the letters of mathematical alphabets. */
 const FIRST_STYLED_LETTER = 0x1_d4_00;
 
 /** The character that MathJax draws; null for other elements. */

@@ -9,7 +9,6 @@ const BLANK = /^[\s\u200B\u2060]*$/;
 
 const COLLAPSIBLE = /[ \t\n\r\f]+/g;
 
-/** Text of a code block. */
 export const codeText = (text: string, whiteSpace: WhiteSpace): string =>
   normalizeText(whiteSpace === 'collapse' ? text.replace(COLLAPSIBLE, ' ') : text);
 

@@ -1,5 +1,5 @@
 /**
- * The keys of localStorage and sessionStorage, some of which the boot script reads too, and the names of databases. Some
+ * Keys of localStorage and sessionStorage, some of which the boot script reads too, and the names of databases. Some
  * features have further keys of their own.
  */
 export const THEME_KEY = 'theme';

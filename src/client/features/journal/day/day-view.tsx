@@ -161,7 +161,7 @@ function DayPage({ date, today, read, isFirstLog }: DayPageProps) {
   const isToday = date === today;
   const below = isBefore(date, today) ? quickOptions : isToday && editor ? earlierDay : null;
   useEffect(() => {
-    // Best effort: the user can write the day without it.
+    // Best effort: the user can write the day without what is offered below it.
     if (below) void tryLoad(below.load).then(setHasBelow);
   }, [below]);
   const { conflict, doubts } = view;

@@ -275,7 +275,7 @@ function useFileDrop(onChoose: (files: ChosenFile[]) => void) {
   return { isOver, dropProps };
 }
 
-/** Stops after the first file above the limit, which then refuses the import. */
+/** Stops at the first file above the limit: one too many is enough for the import to be refused. */
 async function collectFiles(dropped: readonly (FileSystemEntry | File)[]): Promise<ChosenFile[]> {
   const files: ChosenFile[] = [];
   const waiting = [...dropped];

@@ -146,7 +146,7 @@ function InvalidLink({ onVerified }: Pick<ResetProps, 'onVerified'>) {
             </>
           )}
         </p>
-        {/* The guests' screens would send a signed-in user to the journal. */}
+        {/* A signed-in user gets no link to a guests' screen, which would redirect to the journal. */}
         {isSignedIn && (
           <p>
             You are signed in as <strong>{user.email}</strong>.{' '}
