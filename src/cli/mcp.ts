@@ -118,7 +118,7 @@ export async function runMcpServer(
   return EXIT.ok;
 }
 
-/** Follows which requests have no answer yet. The SDK drops them when it closes. */
+/** Follows which requests have no answer yet, because the SDK drops their answers when it closes. */
 function followRequests(transport: StdioServerTransport): { finish(): Promise<void> } {
   const ids = new Set<unknown>();
   let resolve = (): void => {};

@@ -162,7 +162,7 @@ function settings(): Settings {
   return { apiUrl: apiUrl || location.origin, publishableKey };
 }
 
-/** Returns the responses in the order of the reads; none without a session that the server accepts. */
+/** Returns the responses in the order of the reads; none without a session whose token is still valid. */
 function prefetchReads(
   { apiUrl, publishableKey }: Settings,
   reads: (data: DataClient, userId: string) => unknown[],

@@ -1,6 +1,6 @@
 /**
  * Elements that the server replaces in a prerendered page: `<hf-slot name="…">` becomes the operator's text, and the
- * content of `<hf-when name="…">` is kept only if its condition holds. These elements do not nest.
+ * content of `<hf-when name="…">` is kept only if its condition holds. `<hf-when>` elements may nest.
  */
 import 'react';
 import type { ReactNode } from 'react';

@@ -116,7 +116,7 @@ export type PageMessage =
 
 /** Messages from the service worker to a page. */
 export type WorkerMessage =
-  /** A notification was opened. Answered through the message's port once the page shows the day. */
+  /** A notification was opened. A page that then opens the day answers through the message's port. */
   { type: 'openDay'; day: Day };
 
 export type DeviceInWorker = {

@@ -31,7 +31,7 @@ function tellOfLateStart(): void {
   setTimeout(show, LATE_START_MS);
 }
 
-/** Removes the service worker and its caches, which hold only public files, never a user's data. */
+/** Removes the service worker and its caches: public files, and what renews this browser's push subscription. */
 export async function removeServiceWorker(): Promise<void> {
   const registration = await navigator.serviceWorker?.getRegistration();
   await registration?.unregister();

@@ -54,7 +54,7 @@ function useEnrolment() {
   };
 }
 
-/** An enrolment that the user left, or whose answer was lost, keeps its name for five minutes. */
+/** Removes an enrolment that the user left, or whose answer was lost: it would keep its name for five minutes. */
 async function removeUnfinished(auth: Auth, name: string): Promise<void> {
   const { data } = await auth.mfa.listFactors();
   for (const { id, status, friendly_name } of data?.all ?? [])

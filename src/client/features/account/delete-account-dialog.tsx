@@ -179,7 +179,7 @@ function FinalStep({ kind, accepted, onClose }: FinalStepProps) {
   const { email } = useUser();
   const premium = usePremium();
   const { sendUnsavedText, signOut } = useSession();
-  /** True after the server has refused the archive's proof for the deletion, because the proof had expired. */
+  /** True after the server has refused the archive's proof for the deletion, for example because it has expired. */
   const [isRefused, setRefused] = useState(false);
   const [unsent, setUnsent] = useState<readonly Day[]>([]);
   const factsId = useId();

@@ -44,7 +44,7 @@ import styles from './wins.module.css';
 import ArrowLeft from 'lucide-react/icons/arrow-left';
 import { Field } from '#client/ui/form/form.tsx';
 
-/** The router moves the focus only if the path changes, and here the query does. */
+/** Moves the focus to the heading. The router does so only if the path changes, and here only the query does. */
 export function useHeadingFocus(hasNavigated: boolean): void {
   useEffect(() => {
     if (hasNavigated) focusHeading();

@@ -89,7 +89,7 @@ const fromRow = (
   revision: row.revision,
 });
 
-/** Codes of the data API (docs/specification/api.md 21). Anything else may be gone with the next try. */
+/** Reads the codes of the data API (docs/specification/api.md 21). Any other error may be gone at the next try. */
 function toRefusal({ code, message }: DataError): Error {
   if (code === '42501') return new DocumentRefused('refused');
   if (code === '54000' || code === '23514' || code === '53100') return new DocumentRefused('full');

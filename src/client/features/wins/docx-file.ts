@@ -28,7 +28,7 @@ import {
 
 const TWIPS_PER_MM = 56.7;
 const MARGIN = Math.round(25 * TWIPS_PER_MM);
-/** Letter in North America, A4 elsewhere, in twips. */
+/** The sizes of the paper, in twips. `paperOf` (hand-in.tsx) chooses by region. */
 const PAGES = { letter: { width: 12_240, height: 15_840 }, a4: { width: 11_906, height: 16_838 } } as const;
 const QUIET = '645C52';
 const INK = '1D1A17';

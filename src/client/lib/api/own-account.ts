@@ -1,7 +1,7 @@
 /**
  * Requests about the user's own account for which auth-js has no method or no parameter: sessions, change of the
- * address, deletion and archive (docs/specification/api.md 34), and with `useAuthRequest` factors, passkeys and
- * identities.
+ * address, deletion and archive (docs/specification/api.md 34), and with `useAuthRequest` factors, passkeys, identities
+ * and access tokens.
  */
 import { useMemo } from 'react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';

@@ -112,8 +112,8 @@ function showLog({ text }: EarlyPage, { stored }: EarlyLog): void {
 const labelOf = (frame: Element): HTMLElement => frame.querySelector('h1 button')!;
 
 /**
- * Fills the template `#journal-frame`, which the build renders from journal-frame.tsx. Without its label: the journal
- * may open on another day.
+ * Fills the template `#journal-frame`, which the build renders from journal-frame.tsx. The label of the day is hidden,
+ * because the journal may open on another day.
  */
 function createFrame(date: Day): { frame: HTMLElement; text: HTMLElement } {
   const template = document.getElementById('journal-frame') as HTMLTemplateElement;

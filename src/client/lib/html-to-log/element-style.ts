@@ -94,7 +94,7 @@ function defaultDisplay(element: Element): Display {
   const tag = element.localName;
   if (tag === 'dialog' && !element.hasAttribute('open')) return 'none';
   if (tag === 'slot') return 'contents';
-  // Firefox copies no styles, and Slack breaks its paragraphs by an empty span.
+  // Slack breaks its paragraphs by an empty span, whose styles Firefox does not copy.
   if (BLOCKS.has(tag) || element.getAttribute('data-stringify-type') === 'paragraph-break') return 'block';
   return INLINE_BLOCKS.has(tag) || REPLACED.has(tag) ? 'inline-block' : 'inline';
 }

@@ -38,7 +38,7 @@ export function levelOf(item: Element, list: Element | undefined): number {
   return Number(/\b(?:list-(?:bullet|number)|listindent)(\d)/.exec(classes)?.[1] ?? 0);
 }
 
-/** Whether the element is a task or its box, and done; null for others. A box in its content is read there. */
+/** Whether a task or its box is done. Null for other elements, and for a task whose content has the box. */
 export function checkboxOf(element: Element, style: Declarations): boolean | null {
   const state =
     element.getAttribute('data-checked') ??

@@ -28,7 +28,7 @@ export type SignOutFlow = ReturnType<typeof useSignOut>;
 export function useSignOut() {
   const { user, signOut, sendUnsavedText } = useSession();
   const [state, setState] = useState(IDLE);
-  /** Incremented by every send and cancel, so that a cancelled sign-out does not continue when its send completes. */
+  /** Incremented by a send, a cancel and the unmount, so that an earlier sign-out does not continue after its send. */
   const choiceId = useRef(0);
   useEffect(() => () => void (choiceId.current += 1), []);
 

@@ -128,7 +128,7 @@ async function reasonOf(file: SourceFile, decode: (file: SourceFile) => Promise<
   return isJson(await decode(file).catch(() => '')) ? 'unknown' : 'broken';
 }
 
-/** A reader that takes every JSON file calls one of another kind damaged, or misses its date. */
+/** True if the file may be of another program: a reader of all JSON files calls it damaged, or misses its date. */
 const isDoubted = (item: JournalEntry | Skipped): boolean =>
   item.kind === 'skipped' && (item.reason === 'broken' || (item.reason === 'noDate' && /\.json$/i.test(item.source)));
 
