@@ -11,7 +11,7 @@ export const ROUTES = {
   privacy: { path: '/privacy-policy', access: 'public' },
   journal: { path: '/journal', access: 'protected' },
   reviews: { path: '/reviews', access: 'protected' },
-  /** `yearPath` has the address of one year, `routePath` the path of an address. */
+  /** `yearPath` fills in the year; `routePath` turns such an address back into this path. */
   year: { path: '/year/:year', access: 'protected' },
   /** `?document=<id>` opens a document. */
   wins: { path: '/wins', access: 'protected' },

@@ -74,7 +74,7 @@ export type Deps = {
 };
 
 const SMALL_BODY_BYTES = 64 * 1024;
-/** A form without fields. */
+/** The forms of the pages that mails link to have no fields. A one-click unsubscription of a mail client has one. */
 const MAIL_PAGE_BODY_BYTES = 1024;
 /**
  * JSON may escape one byte as six (`\u003c`). A log that is somewhat too long passes this limit, and the data API
@@ -129,7 +129,7 @@ export function createApp(deps: Deps): Hono<AppEnv> {
     // GET and HEAD of these addresses have routes, so this request has another method.
     const isServed = READ_ONLY_PATHS.has(path) || site.pages.has(path) || site.files.has(path);
     if (!isServed) return errorResponse(context, 'not_found');
-    // A form that the browser has sent without our script. The page opens again; nothing was read.
+    // The browser has sent a form without our script. Opens the page again and reads none of the form's fields.
     if (method === 'POST' && site.pages.has(path) && context.req.header('accept')?.includes('text/html'))
       return context.redirect(path, 303);
     context.header('Allow', 'GET, HEAD');
@@ -143,7 +143,7 @@ export function createApp(deps: Deps): Hono<AppEnv> {
   return app;
 }
 
-/** Without `/metrics`: an installation may hide that it has metrics. */
+/** Another method gets 405 here. `/metrics` is left out: an installation may hide that it has metrics. */
 const READ_ONLY_PATHS = new Set(['/healthz', '/readyz', '/config.json']);
 
 /** Files and API paths, also Supabase APIs that we do not provide: their clients expect JSON. */

@@ -111,7 +111,7 @@ async function replaceFile(file: string, text: string): Promise<void> {
     await replaceKeyFile(file, text);
   } catch (error) {
     const { code = 'unknown error' } = error as NodeJS.ErrnoException;
-    // A secret that the platform mounts, as Kubernetes does, is read-only.
+    // The file is read-only if the platform mounts it as a secret, as Kubernetes does.
     throw new CommandError(`${file} cannot be replaced (${code}): use --print and store the printed keys there.`, {
       cause: error,
     });

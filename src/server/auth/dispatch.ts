@@ -2,11 +2,11 @@
  * Runs what a row of the route table (`routes.ts`) demands before its handler: is the feature on, the rate limit, the
  * caller, the ids of the path, the body, the captcha. The handler receives what the row promises, typed.
  *
- * The order is that of the checks below, with one exception that threats demand. With `laterBudget`, `laterBody` and
- * `laterCaptcha` the handler itself counts, reads or asks, with what it is handed. A valid refresh token and a sign-out
- * that ends a session are never refused, so only failures count. A browser that a mail, a provider or an identity
- * provider sends here gets a refusal as a redirect, and its form is read after the count. A captcha is worth one
- * request, so a request that cannot succeed does not use it up.
+ * `meetPolicy` checks in a fixed order. A row with `laterBudget`, `laterBody` or `laterCaptcha` leaves that check to
+ * its handler, for these reasons. `laterBudget`: a valid refresh token and a sign-out that ends a session are never
+ * refused, so only failures count. A browser that a mail or a provider sends here gets a refusal as a redirect.
+ * `laterBody`: such a browser's form is read after the count. `laterCaptcha`: a captcha is worth one request, so a
+ * request that cannot succeed must not use it up.
  */
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
@@ -42,7 +42,7 @@ import {
 /**
  * The callers. `user`: somebody who is signed in, anonymously too. `member`: a user with an address, a number or a
  * provider, in a session. `linking user`: see `requireLinking`; `nonce` in the query is the mailed or texted code,
- * because the server makes the nonce of a provider itself. `service`: the holder of a service token. `service or
+ * not the nonce of a provider. `service`: the holder of a service token. `service or
  * probe`: also `npm run doctor`.
  */
 type Callers = {
@@ -60,7 +60,7 @@ type Callers = {
  */
 const MAX_SAML_FORM_BYTES = 360 * 1024;
 
-/** How a body is read. JSON has at most 1 MiB (`MAX_BODY_BYTES` in `routes.ts`), a form at most 16 KB. */
+/** How a body is read. `MAX_BODY_BYTES` in `routes.ts` limits JSON. */
 const BODIES = {
   json: readBody,
   'json or none': readOptionalBody,

@@ -2,7 +2,7 @@
  * The route table of the auth API under /auth/v1, compatible with `@supabase/auth-js`. Each row says who may call,
  * which budget of `http/rate-limits.ts` the request counts towards, whether it needs a captcha and how its body is
  * read; `dispatch.ts` ensures it before the handler runs. Handlers of features that few installations use load at their
- * first request. There is a folder for each flow, upon `sessions/`, `accounts/`, `http/` (requests and answers) and
+ * first request. Each flow has a folder; they share `sessions/`, `accounts/`, `http/` (requests and answers) and
  * `keys/`.
  */
 import { Hono, type Context } from 'hono';

@@ -167,8 +167,8 @@ export async function createAccount(service: AsService, account: NewAccount): Pr
 export const EMAIL_APP_METADATA = { provider: 'email', providers: ['email'] } as const;
 
 /**
- * The data of an e-mail identity. As in Supabase, callers also copy it into the user's metadata
- * (docs/specification/api.md 7).
+ * The data of an e-mail identity. As in Supabase, it is also copied into the user's metadata
+ * (docs/specification/api.md 7), except for an account that an administrator makes.
  */
 export const emailIdentityData = (userId: string, email: string, verified: boolean): JsonObject => ({
   email,

@@ -13,7 +13,7 @@ type Notice = { to: string; securing: Securing };
 
 /**
  * Reads the account and sends after the response, so the advice fits the account after the change. Sends nothing beyond
- * the mails of the recipient (`limits.allowMail`); the last one says so.
+ * the mails of the recipient (`limits.allowMail`); the last allowed mail says that it is the last.
  *
  * @param kind null for a mail that the caller has counted
  * @param user the account before the change: the mail goes to its address
@@ -74,7 +74,7 @@ export const providerLabel = (providers: readonly Provider[], name: string): str
 export const mailDeletionUndone = (deps: MailDeps, user: Pick<UserRow, 'id' | 'email'>): void =>
   sendNotice(deps, user, deletionUndoneMail);
 
-/** The columns of `auth.users` that hold when a mail was last sent to the user: one column per kind of mail. */
+/** The columns of `auth.users` that hold when a message was last sent to the user: one column per kind of message. */
 export type SentColumn =
   | 'confirmation_sent_at'
   | 'recovery_sent_at'
@@ -88,8 +88,8 @@ export type SentColumn =
 
 /**
  * Returns whether a mail of this kind may be sent now. One statement checks the minimum interval and records the time,
- * so only one of two concurrent requests sends. `intervalMs` 0 allows every mail, also when the later of two requests
- * comes first.
+ * so only one of two concurrent requests sends. `intervalMs` 0 allows every mail, also if the recorded time is later
+ * than `now`.
  */
 export async function claimMail(
   service: AsService,

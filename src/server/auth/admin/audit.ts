@@ -9,7 +9,10 @@ import { containing, readPage, readQueryText, setPageHeaders } from './user-stor
 
 type LogType = 'account' | 'team' | 'token' | 'user' | 'factor' | 'recovery_codes';
 
-/** The action and the log type of each event. An event that supabase/auth does not know keeps its name. */
+/**
+ * The action and the log type of each event. An event that supabase/auth does not know keeps its name, except
+ * `token_revoked`, which is another action there.
+ */
 const ACTIONS: Record<AuditEvent, readonly [action: string, logType: LogType]> = {
   signed_up: ['user_signedup', 'team'],
   signed_in: ['login', 'account'],
@@ -59,7 +62,7 @@ const ACTIONS: Record<AuditEvent, readonly [action: string, logType: LogType]> =
 };
 
 const SERVICE = 'service_role';
-/** The user of a row acts in it, unless an administrator, the operator or a job does. */
+/** In rows of these actors the row's user has acted; in other rows an administrator, the operator or a job. */
 const OWN_ACTORS: readonly AuditEntry['actor'][] = ['user', 'guest'];
 
 export const listAuditLog: Endpoint = async (context, deps) => {

@@ -28,7 +28,7 @@ import { AuthError, invalidRequest } from '../http/errors.ts';
 import { isAllowedTarget, redirectTarget } from '../http/redirects.ts';
 import { toTakenError } from './user-store.ts';
 
-/** People read an invitation later than a mail that they have asked for. */
+/** Longer than other links: people read an invitation later than a mail that they have asked for. */
 const INVITATION_SECONDS = 86_400;
 
 const TYPES = ['signup', 'invite', 'magiclink', 'recovery', 'email_change_current', 'email_change_new'] as const;

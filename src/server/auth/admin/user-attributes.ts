@@ -6,8 +6,8 @@ import { checkNewPassword, parseEmail, parsePhone } from '../http/credentials.ts
 import { invalidRequest } from '../http/errors.ts';
 import { ADMIN_ROLES } from '../keys/service-token.ts';
 
+/** Null, or false for a confirmation: the body does not have the attribute. */
 export type UserAttributes = {
-  /** Null for an attribute that the body does not have. */
   email: string | null;
   phone: string | null;
   passwordHash: string | null;

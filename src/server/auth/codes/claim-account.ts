@@ -31,7 +31,8 @@ type Proof = { method: string; device: Device; now: Date };
 
 /**
  * True if the next proof of the address claims the account. False for an account that is in use by phone and has never
- * confirmed its address: that account is the phone's. False for a SAML account, whose provider alone vouches for it.
+ * confirmed its address: it belongs to the phone's owner. False for a SAML account, whose provider alone vouches for
+ * it.
  */
 export const isUnproven = (user: UserRow): boolean =>
   user.email !== null &&

@@ -35,7 +35,7 @@ export const mailIntervalMs = ({ config }: Pick<AuthDeps, 'config'>): number =>
 
 type Claim = { user: UserRow; column: SentColumn; kind: MailKind };
 
-/** The counters are not part of a transaction, which would hold a second connection. So call it before one. */
+/** Call it before a transaction, not within one: its counters need a connection besides the transaction's. */
 async function maySend(deps: AuthDeps, { user, column, kind }: Claim): Promise<boolean> {
   const service = deps.database.asService('claim a mail');
   const claim = { userId: user.id, column, intervalMs: mailIntervalMs(deps), now: deps.clock.now() };
@@ -83,7 +83,8 @@ async function sendLink(
   if (to === null) return;
   const now = deps.clock.now();
   const { type, column, method } = mail;
-  // The link of a PKCE flow lets nobody in but the browser that began it, which may be a stranger's.
+  // The link of a PKCE flow lets in only the browser that began it. That may be a stranger's, so the mail counts as
+  // one.
   const kind = target.challenge === null ? 'entry' : 'stranger';
   if (!(await maySend(deps, { user, column, kind }))) return;
   const issued = await deps.database.transactAsService('mail a link', async (transaction) => {

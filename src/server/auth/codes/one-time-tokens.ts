@@ -129,7 +129,8 @@ async function saveEarlierLink(service: AsService, { userId, purpose, address, n
           .where('address', '=', address)
           .where('link_hash', 'is not', null)
           .where('expires_at', '>', now)
-          // The next of two concurrent mails waits here. Both would lock the row by their foreign key, a deadlock.
+          // The next of two concurrent mails waits here. Without this lock, both would lock the row by their foreign
+          // key, a deadlock.
           .forUpdate(),
       ),
   );

@@ -100,8 +100,8 @@ async function findOrCreateUser(deps: AuthDeps, { email, data, createUser, reque
  * Texts a code (docs/specification/api.md 26).
  *
  * Threat: account enumeration. If the request may create an account, every number gets a code, and the answer can
- * report a failed text. Otherwise the account is looked up after the response, which is the same for every number. So
- * it is once only reserved texts are left: a confirmed number then gets its code, and any other number the same answer.
+ * report a failed text. Otherwise the account is looked up after the response, which is the same for every number. The
+ * same happens once only reserved texts are left: then only a confirmed number gets a code.
  */
 async function requestPhoneCode(
   context: Context<AppEnv>,

@@ -89,7 +89,7 @@ async function findTokenByCode(deps: AuthDeps, type: string, body: Body, device:
     ...(phone === '' && { device }),
   };
   const service = deps.database.asService('verify a code');
-  // No code has an unknown type, which is answered like a wrong code, as in supabase/auth.
+  // An unknown type is answered like a wrong code, as in supabase/auth.
   const token = purposes ? await findByCode(service, { ...lookup, purposes }) : null;
   if (token) return token;
   // Threat: the time of the answer would reveal whether the address or number has a pending code.

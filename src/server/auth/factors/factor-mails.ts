@@ -1,4 +1,4 @@
-/** Notices about second factors, recovery codes and passkeys. Every change sends one, without a minimum interval. */
+/** Notices about second factors, recovery codes and passkeys. Only `mailFactorGuesses` has a minimum interval. */
 import type { FactorType } from '#server/database/tables.ts';
 import {
   factorAddedMail,

@@ -133,7 +133,8 @@ export const verifyRegistration: Endpoint<Registration> = async (context, deps, 
   if (!credential) throw new AuthError('passkey_wrong');
   const now = deps.clock.now();
   const passkey = await deps.database.transactAsService('register a passkey', async (transaction) => {
-    // A second factor that was verified meanwhile has ended a session without a second step.
+    // Refuses a session that has ended. A second factor that was verified meanwhile ends sessions without a second
+    // step.
     await lockSignedInUser(transaction, user.id, caller.session);
     if ((await listPasskeys(transaction, user.id)).length >= MAX_PASSKEYS) throw new AuthError('too_many_passkeys');
     const saved = await saveCredential(transaction, { userId: user.id, purpose: 'passkey', credential, now });

@@ -75,7 +75,7 @@ export function checkPasswordFormat(config: AuthDeps['config'], password: string
   if (weakness) throw weakness;
 }
 
-/** Also of a password that was set before the rules, or as a hash. */
+/** Null for an acceptable password. A sign-in checks passwords that were set before the rules, or as a hash. */
 export function findWeakness({ auth }: AuthDeps['config'], password: string): AuthError | null {
   if (password.length < PASSWORD_MIN_LENGTH) return new AuthError('weak_password');
   return auth.passwordCheck && isCommonPassword(password) ? new AuthError('common_password') : null;

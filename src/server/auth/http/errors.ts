@@ -1,6 +1,6 @@
 /**
- * The errors of the auth API (docs/specification/api.md 3), and the catalogue of those that several places throw. An
- * error of one place stands there.
+ * The errors of the auth API (docs/specification/api.md 3), and the catalogue of those that several places throw. The
+ * place that alone throws an error has its status, code and text.
  */
 
 /** Every `error_code` of the auth API, as docs/api/openapi.yaml lists them. */
@@ -285,7 +285,7 @@ export class AuthError extends Error {
   }
 }
 
-/** The error of a request whose content is not valid and that no client tells apart by its code. */
+/** The error of a request whose content is not valid, for cases that clients need not tell apart by the code. */
 export const invalidRequest = (text: string): AuthError => new AuthError(400, 'validation_failed', text);
 
 const DEFAULT_RETRY_SECONDS: Partial<Record<Status, number>> = { 429: 60, 503: 1 };

@@ -84,7 +84,7 @@ const HOURLY_TEXTS_DIVISOR = 10;
 const OPEN_TEXTS_DIVISOR = 2;
 const GUESTS_OF_RESERVED_TEXTS = 2 / 3;
 
-/** `owner`: somebody who is signed in to an account, with the first step, that has confirmed the number. */
+/** `owner`: a user of the account that has confirmed the number, signed in by the first step at least. */
 export type TextAsker = 'guest' | 'owner';
 /**
  * The share of the texts that a request uses: reserved ones for a confirmed number or a verified second factor, else
@@ -107,7 +107,7 @@ const reservedWindows = (asker: TextAsker) =>
 /**
  * Mails to one address: ten an hour over all kinds, in four shares. Threat: a stranger has mails of every kind sent, to
  * flood a mailbox, or to use up the mails of its owner. Everybody can use up `open`, and nobody else's share with it.
- * `notice` is only for what somebody has done who is signed in to the account.
+ * `notice` is only for mails about what a user who is signed in to the account has done.
  *
  * `entry` is only for mails whose link lets the reader in from any browser. A stranger can use it up too, but then the
  * owner has three links that work until the hour is over.
@@ -191,7 +191,7 @@ export interface RateLimits {
    * Counts a text that is about to be sent. Throws `over_sms_send_rate_limit` once the server's budget for this share
    * is exhausted.
    *
-   * @param reserved whose reserved text it is; null for an open text. `recipient` as above
+   * @param reserved whose reserved text it is; null for an open text. `recipient` as in `consumeSmsRecipient`
    */
   consumeSmsServer(reserved: { asker: TextAsker; recipient: string } | null): Promise<void>;
   /**

@@ -248,7 +248,8 @@ async function changePassword(deps: AuthDeps, user: UserRow, { session, password
     await updateUser(transaction, user.id, { password_hash: passwordHash, updated_at: now });
     await requireLiveSession(transaction, session);
     await deleteOneTimeTokens(transaction, user.id);
-    // Threat: the browser of a thief got a notification. The addresses for replies stay, or a reply of today were lost.
+    // Threat: a thief's browser has a notification with a token. The tokens of reply addresses stay: a reply to today's
+    // mail must not be lost.
     await transaction.statement("delete from public.mail_tokens where user_id = $1 and purpose = 'tap'", [user.id]);
     await recordAuditEvent(transaction, { at: now, userId: user.id, actor: 'user', event: 'password_changed', device });
     return endSessions(transaction, user.id, session === null ? { all: true } : { except: session.id });

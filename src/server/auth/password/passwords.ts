@@ -51,7 +51,7 @@ export function createPasswords(
       throw new Error('cannot hash the password');
     },
     async matches(password, hash) {
-      // The form as it was typed is for hashes from before the normal form. Without an account it takes the same time.
+      // Hashes from before the normalization need the text as it was typed. An unknown account verifies both forms too.
       for (const form of new Set([password.normalize('NFC'), password])) {
         const result = await runJob({ kind: 'verify', password: form, hash: hash ?? DUMMY_HASH });
         if (!('matches' in result)) throw new Error('cannot verify the password hash');

@@ -7,7 +7,10 @@ import { saveOwnIdentity, syncProviders, updateUser, type Account } from '../acc
 
 export const PHONE_APP_METADATA = { provider: 'phone', providers: ['phone'] } as const;
 
-/** The data of a phone identity, which is also copied into the user's metadata (docs/specification/api.md 7). */
+/**
+ * The data of a phone identity. A sign-up also copies it into the user's metadata (docs/specification/api.md 7), an
+ * administrator does not.
+ */
 export const phoneIdentityData = (userId: string, phone: string, verified: boolean): JsonObject => ({
   email_verified: false,
   phone,

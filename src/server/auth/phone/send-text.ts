@@ -84,7 +84,7 @@ type SignUpText = {
 };
 
 /**
- * Sends a text that `consumeOpenText` has counted. Records the sign-up only once the provider has accepted the text,
+ * Sends a text that the caller has counted. Records the sign-up only once the provider has accepted the text,
  * and deletes the created account if it has not: a number that gets no texts leaves nothing behind. Threat: the time of
  * the answer would reveal which numbers have an account. So the time of the deletion is padded, and the event is
  * recorded after the response.

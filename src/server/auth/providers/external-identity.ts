@@ -39,7 +39,7 @@ export type IdentitySignIn = {
    */
   isSso?: boolean;
   policy: {
-    /** `AUTH_SIGNUPS`: new accounts can be created. */
+    /** `AUTH_SIGNUPS`. False: an unknown identity gets no account. */
     signups: boolean;
     /** `AUTH_AUTOCONFIRM`: a new account needs no confirmed address. */
     autoconfirm: boolean;
@@ -246,7 +246,7 @@ async function claimWithIdentity(
   return { outcome: 'signed_in', userId: user.id, change: 'claimed', claim };
 }
 
-/** The rows of external identities: a third party's account that signs in to one of ours. */
+/** A third party's account that signs in to one of ours. */
 export type ExternalIdentity = {
   /** `google`, `github`, the name of an OIDC provider, `sso:<provider id>` or `web3`. */
   provider: string;

@@ -74,7 +74,7 @@ export const deleteIdentity: Endpoint<Given> = async (context, deps, { caller, d
 
 const LABELS: Readonly<Record<string, string>> = { email: 'your password', phone: 'your phone', web3: 'your wallet' };
 
-/** @param label the removed way to sign in, from the settings */
+/** @param label names the removed way to sign in */
 function mailIdentityUnlinked(deps: AuthDeps, user: UserRow, label: string): void {
   if (user.email_confirmed_at === null) return;
   sendNotice(deps, user, (notice) => identityUnlinkedMail({ ...notice, label }));
@@ -130,7 +130,9 @@ async function unlinkIdentity(transaction: AsService, unlinking: Unlinking): Pro
   return { outcome: 'unlinked', provider: removed.provider, endedSessions, email };
 }
 
-/** A user who signed up with a provider and set a password later has two ways to sign in, but one identity. */
+/**
+ * Adds the e-mail identity of a user who signed up with a provider and set a password later: a second way to sign in.
+ */
 async function withPasswordIdentity(transaction: AsService, account: Account, { now }: Unlinking): Promise<Account> {
   const { user, identities } = account;
   const hasPasswordOnly =

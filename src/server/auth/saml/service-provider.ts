@@ -160,7 +160,7 @@ async function findEnabledProvider(
   return provider;
 }
 
-/** Unlike the other routes, this one also reads `redirect_to` from the body. */
+/** Unlike `redirectTarget`, it also reads `redirect_to` from the body. */
 function readTarget(context: Context<AppEnv>, { config }: AuthDeps, body: Body): string {
   const target = body.text('redirect_to');
   return isAllowedTarget(target, config) ? target : redirectTarget(context, config);

@@ -98,7 +98,10 @@ export async function createSsoProvider(
   return (await findSsoProvider(transaction, row.id))!;
 }
 
-/** Requires a transaction. Throws as `createSsoProvider`, `sso_provider_not_found` or `saml_entity_id_mismatch`. */
+/**
+ * Requires a transaction. Throws `validation_failed`, `sso_provider_not_found`, `saml_entity_id_mismatch` or
+ * `sso_domain_already_exists`.
+ */
 export async function updateSsoProvider(
   transaction: AsService,
   id: string,

@@ -182,8 +182,8 @@ export async function renewSession(transaction: AsService, request: RenewalReque
   }
   const active = deriveActiveToken(request, descendants);
   if (active !== null) return { outcome: 'renewed', token: active, session };
-  // The root of the signing keys was replaced, which a rotation keeps. Without the earlier root the active token cannot
-  // be derived: issue a new one.
+  // The operator replaced the root of the signing keys (a rotation keeps it). Without the earlier root the active token
+  // cannot be derived: issue a new one.
   return { outcome: 'renewed', token: await rotateToken(transaction, descendants.at(-1)!, request), session };
 }
 

@@ -91,8 +91,9 @@ export async function lockRequestByCode(transaction: AsService, code: string): P
   return rows[0] ?? null;
 }
 
-/** Requests that nobody has answered yet. `key`: the code of the user, or the code of Slack's link. */
+/** Requests that nobody has answered yet and that have not expired. */
 const OPEN = `expires_at > $2 and approved_by is null and denied_at is null`;
+/** The code that the user enters, or the code in Slack's link. */
 export type RequestKey = { userCode: string } | { code: string };
 
 export async function findOpenRequest(service: AsService, key: RequestKey, now: Date): Promise<ConnectRow | null> {

@@ -80,7 +80,8 @@ export const grantDeviceToken: Endpoint<{ body: Form; device: Device }> = async 
     'poll a device authorization',
     async (transaction): Promise<Answer> => {
       const code = fieldOf(body, 'device_code');
-      // The user first, as a new password does, which ends what waits for a token: the other order would be a deadlock.
+      // Locks the user before the request, as a new password does, which deletes approved requests. The other order
+      // could deadlock.
       const owner = await findApprover(transaction, code);
       if (owner !== null) await lockUser(transaction, owner);
       const request = await lockRequestByCode(transaction, code);
