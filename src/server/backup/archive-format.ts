@@ -66,7 +66,7 @@ export function kindOfEntry(path: string): EntryKind {
   throw new BackupError(`the archive is damaged: it has an unknown part, ${path}`);
 }
 
-/** A header has some hundred values, and each partition of a table a few dozen. */
+/** A header has some hundred values, and each partition of a table adds a few dozen. */
 const MAX_VALUES = 100_000;
 
 /** Threat: 16 MB of brackets take 790 MB of memory to parse. */

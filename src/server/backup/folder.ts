@@ -91,7 +91,7 @@ export async function removeAbandonedFiles(folder: string, now: Date): Promise<v
   }
 }
 
-/** Makes the new names of files durable. Windows cannot open a folder. */
+/** Makes the new names of files durable. No-op on Windows, which cannot open a folder. */
 export async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
   const handle = await open(folder, 'r');

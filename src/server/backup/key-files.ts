@@ -167,7 +167,7 @@ async function writeDurably(file: string, content: Buffer): Promise<void> {
   await chmod(file, 0o600);
 }
 
-/** Encryption with age (https://age-encryption.org). The library loads at its first use. */
+/** Begins every file that is encrypted with age (https://age-encryption.org). */
 export const AGE_MAGIC = 'age-encryption.org/v1\n';
 
 /** @throws UsageError for a recipient that is not a public age key. */

@@ -78,8 +78,7 @@ const LIST_OBJECTS = `
 
 /**
  * @throws BackupError when `replace` is not given and the database holds data, or objects that no server of this
- *   program
- *   has made
+ *   program has made
  */
 export async function checkTarget(owner: pg.Client, { replace }: { replace: boolean }): Promise<void> {
   if (replace) return;

@@ -22,7 +22,7 @@ const ZSTD_MAGIC = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 const READ_CHUNK_BYTES = 256 * 1024;
 /** The limit of the header, the keys and the manifest, which stay in memory. They usually have some kilobytes. */
 const MAX_KEPT_BYTES = 16 * 1024 * 1024;
-/** A name without content takes memory too. */
+/** Added for each part that `MAX_KEPT_BYTES` limits: a name without content takes memory too. */
 const ENTRY_BYTES = 512;
 const NEWLINE = 10;
 

@@ -108,7 +108,7 @@ type FoundTable = ArchivedTable & {
   isReadable: boolean;
 };
 
-/** Reads the tables as text of COPY. */
+/** Lists the tables of a backup with their columns. */
 export async function listTables(client: pg.Client): Promise<FoundTable[]> {
   return (await client.query<FoundTable>(LIST_TABLES, [SCHEMAS])).rows;
 }

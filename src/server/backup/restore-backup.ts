@@ -122,8 +122,8 @@ function chooseMigrations(
       lastVersion && `. Restore it with ${lastVersion}, start that version, and make a new backup with it.`;
     throw new BackupError(`the backup ${text}${advice ?? ''}`);
   }
-  // Threat: an archive without the migrations of a set would be restored without its tables, as if they were of
-  // somebody else.
+  // Threat: an archive lacks the migrations of a set. The tables of that set would count as unknown and not be
+  // restored.
   const lacking = known.find(({ set }) => !archived.some((migration) => migration.set === set));
   if (lacking) throw new BackupError(`the backup is damaged: it has no migration of the set ${lacking.set}`);
   for (const migration of archived) {

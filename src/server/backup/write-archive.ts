@@ -89,7 +89,7 @@ const CHECKSUM_BYTES = 8;
 const TYPE_AT = 156;
 const PREFIX_AT = 345;
 
-/** The POSIX ustar format, as far as a backup needs it: regular files with short names. */
+/** The end of an archive in POSIX ustar, of which this file supports regular files with short names. */
 export const TAR_END = Buffer.alloc(2 * BLOCK);
 
 /** The header, the data and the padding of one file. */

@@ -291,7 +291,7 @@ export function createCoachStore(database: Database) {
       });
     },
 
-    /** Keeps a replayed review, which its owner may have deleted; the logs it was made of are those of now. */
+    /** Stores a replayed review again, because its owner may have deleted it. */
     async keepReview(userId: string, { id, text, createdAt }: StoredText, target: ReadPeriod): Promise<void> {
       await keepReview(service(), userId, { id, text, createdAt }, target);
     },

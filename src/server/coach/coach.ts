@@ -135,7 +135,9 @@ export function createCoach({ settings, database, clock, limiters, log, events =
     }
   }
 
-  /** Like `startAnalysis`. A long review asks the coach several times, so its limits are checked before each as well. */
+  /**
+   * Like `startAnalysis`. A long review calls the provider several times, so the limits are also checked before each.
+   */
   async function startLongReview(
     caller: SignedInCaller,
     request: ReviewRequest,
@@ -216,7 +218,7 @@ export function createCoach({ settings, database, clock, limiters, log, events =
 // analysis of its own, found again by its input, so a review that failed or was left continues with the months that are
 // missing, and a later one pays only for months that have changed.
 
-/** Runs what reads logs, when it is this user's turn. */
+/** Runs `read` in the limiter of `PREPARATIONS`, because it loads logs. */
 type Turn = <Value>(read: () => Promise<Value>) => Promise<Value>;
 
 /** `summary`: null for a month that the coach has to read. */
@@ -266,7 +268,7 @@ function runLongReview(
       if (!(await deps.store.isStillAllowed(caller))) return yield problemEvent('general');
       if (disconnected.aborted) return;
       const prepared = await takeTurn(() => prepareMonth(deps, caller, month));
-      // Its logs were deleted meanwhile.
+      // The logs of the month were deleted meanwhile.
       if (!prepared) continue;
       const begun = await beginAnalysis(deps, prepared.job, false);
       if ('refused' in begun) return yield refusedEvent(begun);

@@ -67,7 +67,7 @@ export function feedbackReplyParser(
       const text = unquoted(received);
       const scored = parseScoredText(text, true, isQuoted);
       const objects = scored.startsWithScore ? [] : findObjects(text);
-      // Threat: of an object that cannot be read, a line of its feedback quotes the score that the log asks for.
+      // Threat: in an object that cannot be read, a line of the feedback quotes the score that the log asks for.
       const isUnread = !scored.startsWithScore && REPLY_START.test(text);
       if (objects.length === 0) {
         if (scored.isInvalid || isUnread) return null;
@@ -95,13 +95,13 @@ function unquoted(text: string): string {
   return typeof value === 'string' ? value : withBrace(text);
 }
 
-/** An object whose first brace was in the prompt. */
+/** Adds the first brace of an object if the reply lacks it, because it was in the prompt. */
 const withBrace = (text: string): string => text.replace(/^\s*(?="score"\s*:)/, '{');
 
 /** With this much text below its score line, a reply has nothing but greetings and thoughts above it. */
 const MIN_FEEDBACK_BELOW_SCORE = 200;
 
-/** "Here is my feedback:" */
+/** A line such as "Here is my feedback:". */
 const INTRODUCTION = /^[^\n]{1,100}[:：][*_]{0,3}\s*$/;
 
 const NOTHING: PartialReply = { score: null, text: '' };
@@ -176,7 +176,7 @@ function toFields(entries: Iterable<[unknown, unknown]>): ReplyFields | null {
   return fields;
 }
 
-/** A shorter text may be anything. */
+/** A shorter text under an unknown name need not be the feedback. */
 const MIN_UNNAMED_FEEDBACK_CHARS = 40;
 
 /**

@@ -53,7 +53,7 @@ function dropUnknownDays(text: string, days: ReadonlySet<Day>, readWin: ReadWin,
   if (isPartial && (isDatedLinePrefix(last) || isWinsHeadingPrefix(last) || isFence(last))) lines.pop();
   const heading = lines.findIndex(isWinsHeading);
   const isBelow = (index: number): boolean => heading >= 0 && index > heading;
-  // Its date may stand at the end.
+  // The last line may be a win whose date is still to come, at its end.
   if (isPartial && isBelow(lines.length - 1) && parseDatedLine(lines.at(-1)!) === null) lines.pop();
   let isDropped = false;
   const known = lines.flatMap((line, index) => {
@@ -72,13 +72,15 @@ function dropUnknownDays(text: string, days: ReadonlySet<Day>, readWin: ReadWin,
 }
 
 const LINE = /^[\s>]{0,12}((?:[-*•+·–—]|\d{1,2}[.)]|\|)\s+)?(?:[\p{So}\uFE0F]{1,3}\s?)?(\S.*)$/u;
-/** The lookbehinds of these two stop a second look at a run of signs that another sign follows: quadratic time. */
+/**
+ * The lookbehinds of `ROW_END` and `MARKS` prevent quadratic time: without them, each sign of a run starts a search.
+ */
 const ROW_END = /(?<![\s|])[\s|]+$/;
 const MAX_DATE_CHARS = 45;
 const SEPARATOR = /[*_]{0,3}(?:\s*[:：|,·→]|\s+[–—-]{1,3}>?(?=\s))\s*|\*\*\s+|\s+on\s+/giu;
 const IN_BRACKETS = /^(.*\S)\s*[([]([^()[\]]{4,45})[)\]][.*_]{0,3}$/u;
 const MARKS = /^[\s*_`([]+|(?<![\s*_`)\].])[\s*_`)\].]+$/g;
-/** "On November 20" */
+/** As in "On November 20". */
 const PREPOSITION = /^(?:on|am|den|le|el|il|em)\s+/i;
 /**
  * Threat: a log makes the model write thousands of lines that look like wins, and each chunk of the stream reads all of
@@ -132,7 +134,7 @@ function createWinReader(days: ReadonlySet<Day>): ReadWin {
   }
 
   function read(line: string): ReturnType<ReadWin> {
-    // The patterns look at a run of blanks from each of its blanks.
+    // Shortens runs of blanks, because the patterns start a search at each blank.
     const [, marker = '', found = ''] = LINE.exec(line.replaceAll(/\s{3,}/g, '  ')) ?? [];
     const text = found.replace(ROW_END, '');
     // The number of an item may be that of a day: "20. November".
@@ -159,7 +161,7 @@ const isNameOfAnswer = (name: string): boolean => NAME_OF_TEXT.test(name) || NAM
 /** So much prose above an object is the review. The object is code that it quotes, unless a name says otherwise. */
 const MIN_REVIEW_ABOVE_CODE = 200;
 
-/** The text with an object in it as paragraphs and wins. Null if the object cannot be read. */
+/** Replaces an object in the text by paragraphs and wins. Null if the object cannot be read. */
 function objectAsText(text: string): string | null {
   const start = OBJECT_START.exec(text);
   if (start === null) return text;
@@ -191,7 +193,7 @@ function toParagraphs(entries: readonly (readonly [string, unknown])[], wins: st
   });
 }
 
-/** A text, a date and a text, or an object of them. */
+/** @param item a text, a pair of a date and a text, or an object that contains both */
 function winLine(item: unknown): string {
   if (typeof item !== 'object' || item === null) return `- ${String(item)}`;
   const values = Object.values(item).filter((value) => typeof value === 'string');

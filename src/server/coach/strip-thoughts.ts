@@ -20,7 +20,7 @@ const TAGGED: readonly Thought[] = [
   { open: String.raw`<\|begin_of_thought\|>`, close: String.raw`<\|end_of_thought\|>` },
   { open: String.raw`<\|channel>thought`, close: String.raw`<channel\|>` },
   { open: '<unused94>', close: '<unused95>' },
-  // Folded by a page or a proxy between.
+  // A page or a proxy between has folded the thought.
   {
     open: String.raw`<details(?:\s[^<>]{0,80})?>\s{0,9}<summary>[^<]{0,20}(?:thought|thinking|reasoning)[^<]{0,60}</summary>`,
     close: '</details>',
@@ -28,7 +28,7 @@ const TAGGED: readonly Thought[] = [
 ];
 const FINAL_CHANNEL = String.raw`(?:<\|start\|>assistant)?<\|channel\|>\s{0,9}final[^<]{0,40}(?:<\|constrain\|>\w{0,20})?<\|message\|>`;
 const UNTAGGED: readonly Thought[] = [
-  // gpt-oss. Its channels before the final one are thoughts, also those that it calls commentary.
+  // gpt-oss: its channels before the final one are thoughts, also those that it calls commentary.
   {
     open: String.raw`(?:<\|start\|>assistant)?<\|channel\|>\s{0,9}(?:analysis|commentary)`,
     close: String.raw`${FINAL_CHANNEL}|<\|(?:end|return)\|>(?=\s*[^<\s])`,

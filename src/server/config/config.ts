@@ -160,8 +160,8 @@ function readHost(settings: SettingsReader): string {
 }
 
 /**
- * Threat: on the way to a mail server, somebody reads recovery links. So only a relay on a private network may do
- * without.
+ * Threat: on the way to a mail server, somebody reads recovery links. So only a relay on a private network may go
+ * without TLS.
  */
 function readSmtpTls(settings: SettingsReader, smtpUrl: Secret | null): boolean {
   const isOn = settings.onOff('SMTP_TLS', true);

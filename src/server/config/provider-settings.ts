@@ -1,6 +1,6 @@
 /**
- * The settings of the services that the server asks or reports to: the coach's model, PayPal, and the collector of
- * traces.
+ * The settings of the services that the server works with: the coach's model, PayPal, Slack, the collector of traces,
+ * inbound mail and push.
  */
 import { FAIR_USE_ANALYSES } from '#domain/plan/plan.ts';
 import { isLoopback, isPrivateNetworkHost } from './private-network.ts';
@@ -277,7 +277,7 @@ function readPassword(settings: SettingsReader, name: string): Secret | null {
   return new Secret(value);
 }
 
-/** `arn:aws:sns:eu-west-1:123456789012:inbound`: partition, region */
+/** Captures partition and region of a topic such as `arn:aws:sns:eu-west-1:123456789012:inbound`. */
 export const TOPIC_ARN = /^arn:(aws|aws-cn|aws-us-gov):sns:([a-z]{2}(?:-[a-z]+)+-\d):\d{12}:[\w-]{1,256}$/;
 
 // The push services that this server sends to.

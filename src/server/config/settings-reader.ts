@@ -5,7 +5,7 @@ import { isTrustworthyProviderUrl } from './private-network.ts';
 import { parseRedirectPattern, type RedirectPattern } from './redirect-patterns.ts';
 import { inspect } from 'node:util';
 
-/** A value as a shell would need it. */
+/** A value in quotes, as a shell would need it. */
 const QUOTED = /^(["'])(.+)\1$/s;
 
 const ESCAPES = 'in a user or password, write %, @, /, ? and # as %25, %40, %2F, %3F and %23';

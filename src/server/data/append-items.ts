@@ -59,7 +59,7 @@ export class AppendError extends Error {
 }
 
 export const APPEND_KEY_MAX_LENGTH = 200;
-/** Another writer was faster so often in a row: it is not one user who types. */
+/** No user who types saves often enough to win this many races in a row. */
 const MAX_ATTEMPTS = 8;
 
 /** An identity that may append and do nothing else, for work on behalf of a user who has no session. */
@@ -139,8 +139,8 @@ export async function appendItems(
   const append = (user: AsUser, maxBytes: number): Promise<Saved | null> =>
     save(user, APPEND, [userId, date, html, key, itemsHash, maxBytes]);
   const quickWriter = database.asUser(identity, { isQuickWrite: true });
-  // In a transaction of its own: others would wait for a long log, and an insert into a locked day would roll theirs
-  // back.
+  // In a transaction of its own: in a shared one, other writes would wait for a long log, and an insert into a locked
+  // day would roll them back.
   const writer = database.asUser(identity);
   const appended = (await append(quickWriter, BULK_BODY_LENGTH)) ?? (await append(writer, ENTRY_MAX_BYTES));
   if (appended !== null) {

@@ -89,7 +89,9 @@ export function parseAccept(header = '*/*'): Accepted {
 
 const CONTENT_METHODS = new Set(['POST', 'PATCH', 'PUT', 'DELETE']);
 
-/** Only the `public` schema is exposed. Comes before the table, which clients look for in the schema that they name. */
+/**
+ * Only the `public` schema is exposed. Call it before the table is looked up, because the table is one of that schema.
+ */
 export function checkSchema(request: Pick<HonoRequest, 'method' | 'header'>): void {
   const name = request.header(CONTENT_METHODS.has(request.method) ? 'content-profile' : 'accept-profile');
   if (name === undefined || name === 'public') return;

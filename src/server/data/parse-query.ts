@@ -139,7 +139,7 @@ export function findWritableColumn(table: ExposedTable, name: string): Column {
 // Threat: SQL injection. Values are never interpreted; they become parameters of the statement. Names are resolved to
 // the objects of the allow-list, so no text of the request reaches SQL as a column or an operator.
 
-/** The most filters of a query, with those in groups (parse-query.ts); real requests have a handful. */
+/** The most filters of a query, with those in groups; real requests have a handful. */
 const MAX_CONDITIONS = 100;
 const MAX_DEPTH = 10;
 

@@ -25,7 +25,7 @@ const MAX_QUICK_COMPARISONS = 10;
  */
 const MAX_QUICK_COLUMNS = 2;
 
-/** The maximum number of analyses in one response. No screen needs more at once. */
+/** The maximum number of rows in one response, of a table with long texts other than logs. No screen needs more. */
 const MAX_LONG_TEXT_ROWS = 100;
 /**
  * The maximum number of other rows. Threat: a plan opens 740,000 days since the year 1, of which one response would
@@ -36,7 +36,7 @@ const MAX_WIDE_ROWS = 10_000;
 
 /**
  * Throws PGRST100 for a query with more text comparisons, or longer patterns, than a search needs, and for a query that
- * scans or orders by the texts of analyses.
+ * scans or orders by long texts other than logs.
  */
 export function rejectCostlyQuery(table: ExposedTable, query: Query): void {
   if (table.log === null && scansLongTexts(table, query)) {

@@ -146,7 +146,7 @@ function delayUntilMs(value: string, { date = '' }: Record<string, string>): num
 /**
  * Reads `retry-after-ms` and `retry-after`. A 429 without them may say when its limits are reset: OpenAI, Groq, Azure
  * and Cerebras in `x-ratelimit-reset-…`, Anthropic in `anthropic-ratelimit-…-reset`, others in `ratelimit`. Of several
- * limits those count of which nothing remains, and of these the last.
+ * limits, those with nothing remaining count, and of these the one that is reset last.
  */
 export function headerDelayMs(received: Headers | undefined, status: number | null): number | null {
   const headers = Object.fromEntries(

@@ -20,7 +20,7 @@ export const repairOpenAiEvent: RepairEvent = (event) => {
   return typeof message === 'string' ? { error: event } : { ...event, choices: [] };
 };
 
-/** A server that does not stream sends the whole message. */
+/** A server that does not stream sends the whole message, which becomes the only delta. */
 function repairChoice(choice: unknown): unknown {
   if (!isObject(choice)) return choice;
   const { message, finish_reason: finish, ...rest } = choice;
@@ -28,7 +28,7 @@ function repairChoice(choice: unknown): unknown {
 }
 
 const ANTHROPIC_EVENTS = /^(?:message_(?:start|delta|stop)|content_block_(?:start|delta|stop)|ping|error)$/;
-/** https://docs.anthropic.com/en/docs/build-with-claude/streaming: new types of events may be added. */
+/** Anthropic may add types of events (https://docs.anthropic.com/en/docs/build-with-claude/streaming). */
 export const dropUnknownAnthropicEvent: RepairEvent = (event) =>
   ANTHROPIC_EVENTS.test(String(event['type'])) ? event : null;
 
