@@ -80,7 +80,7 @@ export function isKnownDevice(context: Context<AppEnv>, { secrets }: Pick<AuthDe
 }
 
 type RememberOptions = {
-  /** Set for a renewal: all renewals of a session set the same cookie. */
+  /** Set for a renewal or a second step: each sets the same cookie for a session. */
   sessionId?: string;
   /** The browser has proven that it began this sign-in, so the response to a cross-site request may set the cookie. */
   isBrowserBound?: boolean;
