@@ -50,7 +50,7 @@ export type Preferences = {
 };
 
 export type Scalar = string | number | boolean | null;
-/** Undefined: the default of the column, which then has one. */
+/** Undefined: the column's default. Only for a column that has one. */
 export type WrittenValue = Scalar | undefined;
 /** The rows of a write: the columns it sets, and per row their values in the same order. */
 export type Rows = { columns: readonly Column[]; rows: readonly (readonly WrittenValue[])[] };

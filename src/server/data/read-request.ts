@@ -83,7 +83,7 @@ export function parseRequest(
 
 export type Write = {
   readonly sql: Sql;
-  /** The least number of bytes that a row takes. */
+  /** The bytes that count for the write quota; for a PATCH, those of each row. 0 is never refused. */
   readonly bytes: number;
 };
 
@@ -118,7 +118,7 @@ export async function buildWrite(
   return { sql, bytes: rewritesLog(table, changes) ? ENTRY_MAX_BYTES : bytes };
 }
 
-/** Threat: a move of a few bytes writes the header, and with it the whole log, anew. */
+/** Threat: a request of a few bytes that moves a log to another day rewrites its date header, and so the whole log. */
 const rewritesLog = ({ log }: ExposedTable, { columns }: Rows): boolean =>
   log !== null && columns.includes(log.day) && !columns.includes(log.content);
 

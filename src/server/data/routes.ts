@@ -103,8 +103,8 @@ export function dataRoutes({ config, database, accessTokens, limiters, writeQuot
       throw dataError('42501', { message: `permission denied for table ${table.name}`, status: 401 });
     if (request.method !== 'DELETE') writeQuota.check(userId);
     const body = request.method === 'DELETE' ? '' : await readText(context);
-    // Threat: another process has just ended the session, as a claim of the account does, and its thief turns the coach
-    // and the mails on again. A save of a log does without this check.
+    // Threat: another process has just ended the session, for example because the owner has claimed the account, and
+    // the thief of the session turns the coach and the mails on again. Saves of logs skip this check.
     if (table.log === null) await context.get('authenticateAgain')?.({ isFresh: true });
     const isCostly = request.costly || isBulk(body);
     const isQuickWrite = !isCostly && request.method === 'PATCH' && table.log !== null;

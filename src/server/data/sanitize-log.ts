@@ -59,8 +59,9 @@ const MAX_PASSES = 4;
 const MISPLACED_HEADER = `<h2 class="${DATE_HEADER_CLASS}">`;
 
 /**
- * Returns the log as it is stored, without its date header, which the database adds from the row's day.
- * Throws a DataError for a log that is over `ENTRY_MAX_BYTES` of UTF-8, as sent or as sanitized, or nested too deeply.
+ * Returns the log as it is stored, but without its date header: the SQL statement adds that (`withDateHeaderSql`).
+ * Throws a DataError for a log that is over `ENTRY_MAX_BYTES` of UTF-8, as sent or as sanitized, or that has too many
+ * tags or nests them too deeply.
  */
 export function sanitizeLog(content: string): string {
   checkLogSize(content);

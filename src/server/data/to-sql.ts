@@ -31,11 +31,14 @@ export type QueryResult = {
  * request for a journal of ten years of full logs would take a gigabyte.
  */
 export const MAX_TEXT_BYTES = 16 * 1024 * 1024;
-/** JSON escapes quotes as two bytes. Threat: it escapes control characters as six. */
+/**
+ * Room for texts that JSON escapes as two bytes a character, such as quotes. Threat: control characters take six bytes
+ * each.
+ */
 const MAX_JSON_BYTES = 2 * MAX_TEXT_BYTES;
 
 const AMOUNT = 'count(*)::int as amount';
-/** PostgreSQL evaluates an aggregate that occurs several times once. */
+/** Occurs several times in a statement. PostgreSQL evaluates equal aggregates only once. */
 const LIMITED_JSON = `(json_agg(page.item) filter (where page.bytes <= ${MAX_TEXT_BYTES}))`;
 
 /**
@@ -103,7 +106,7 @@ export function insertSql(
 ): Sql {
   const values = new Values();
   const written = columns.length === 0 ? table.key : columns;
-  // A row tells by the name of a column with a space before it that it omits this column.
+  // A row that omits a column has a marker instead: the column's name with a space before it.
   const omitted = columns.filter((_, index) => rows.some((row) => row[index] === undefined));
   const objects = rows.map((row) =>
     Object.fromEntries(
@@ -205,7 +208,10 @@ type ReturnedParts = {
   limitedTexts?: readonly Column[];
 };
 
-/** `returning` requires the privilege to read the row, so it is omitted unless the rows are requested. */
+/**
+ * `returning` requires the privilege to read the row, so it is omitted unless the answer needs rows, a key or a count
+ * of inserts.
+ */
 function writeStatementSql(
   write: string,
   query: Query,

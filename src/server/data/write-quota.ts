@@ -53,7 +53,7 @@ const newAccount = (): Account => ({
 });
 
 export type WriteQuota = {
-  /** Refuses a user over a limit before any work. @throws as `spend` */
+  /** Refuses a user over a limit before any work. @throws DataError `53400` or `53100`, as `spend` */
   check(userId: string): void;
   /**
    * Counts a write that is about to begin.

@@ -26,7 +26,7 @@ export type DatabaseOptions = {
   whenRunning?: EmbeddedOptions['whenRunning'];
   /** Migrations of another version of the program, for tests. */
   migrationsFolder?: URL;
-  /** Tests raise it. */
+  /** The time limit of a quick read. Only tests set it. */
   quickReadLimitMs?: number | undefined;
 };
 

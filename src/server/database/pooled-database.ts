@@ -34,7 +34,7 @@ export type PooledDatabaseOptions = {
   isCurrent(service: AsService): Promise<boolean>;
   finishMigrations(deps: FinishDeps): Promise<MigrationProgress>;
   connectOwner(): Promise<pg.Client>;
-  /** Tests of shared connections raise it. */
+  /** The time limit of a quick read. Only tests set it. */
   quickReadLimitMs?: number | undefined;
   /** Opens a connection for LISTEN, outside the pool. */
   connectListener(): Promise<pg.Client>;
@@ -50,13 +50,14 @@ const NOTIFY = `
     from unnest($1::text[]) as payload`;
 
 /**
- * The time of a read that may share its connection. Threat: a read that is taken for a quick one and is slow delays the
- * reads of other users behind it. A read waits for at most `MAX_PIPELINED - 1` others, so for less than two seconds.
+ * The time limit of a read that may share its connection. Threat: a read that is taken for a quick one and is slow
+ * delays the reads of other users behind it. A read waits for at most `MAX_PIPELINED - 1` others, so for less than two
+ * seconds.
  */
 const QUICK_READ_LIMIT_MS = 200;
 /**
- * A read that reached the limit shares no connection for this time, for the same caller. Threat: reads that are
- * repeated would take the limit from the reads behind them each time.
+ * A read that reached the limit shares no connection for this time, for the same caller. Threat: a slow read that is
+ * repeated would delay the reads behind it by the limit each time.
  */
 const SLOW_READ_MS = 60_000;
 const MAX_SLOW_READS = 1_000;
@@ -92,7 +93,7 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
   const isKnownAsSlow = (actingAs: ActingAs, text: string): boolean =>
     slowReads.size > 0 && slowReads.has(readKey(actingAs, text));
 
-  /** Such a read gets its time on a connection of its own, once its turn has come. */
+  /** Runs a slow read on a connection of its own, without the limit of quick reads, once its turn has come. */
   const runSlowRead = (actingAs: ActingAs, text: string, values: readonly unknown[]): Promise<Result<unknown>> =>
     runLimited(slowReadLimiter, () => runAlone(actingAs, text, values));
 

@@ -61,7 +61,7 @@ export function listenToChanges({
       onListening();
       await checkRepeatedly(client, AbortSignal.any([signal, lost.signal]));
     } finally {
-      // `end` waits for the server, which may be out of reach; the socket is closed at once.
+      // Not awaited: `end` waits for the server, which may be out of reach.
       void client.end().catch(() => undefined);
     }
   }

@@ -27,7 +27,7 @@ type Deps = {
 /** How queries are sent: as named or unnamed statements, and pipelined or one by one. */
 export type SendingMode = { names: StatementNames; canPipeline: boolean };
 
-/** @throws Error for the operator if requests through this pooler would be wrong. */
+/** @throws Error for the operator if requests cannot go through this pooler or would be wrong. */
 export async function inspectPooler({ connect, connectDirectly, log }: Deps): Promise<SendingMode> {
   const client = await connect().catch((cause: Error) => {
     const isUnreachable = 'syscall' in cause;
@@ -112,8 +112,9 @@ async function warnWithoutTimeouts(client: pg.Client, log: Logger): Promise<void
 }
 
 /**
- * Threat: a pooler that sends the two halves of a request to different sessions runs the statement of one user with the
- * rights of another. Concurrent requests with identities of their own prove that it does not.
+ * Threat: a pooler that sends the two halves of a request (settings and statement) to different sessions runs the
+ * statement of one user with the rights of another. Concurrent requests with identities of their own prove that it does
+ * not.
  */
 async function rejectSplitRequests(connect: () => Promise<pg.Client>, names: StatementNames): Promise<void> {
   const clients = await Promise.all([connect(), connect(), connect()]);
@@ -214,7 +215,7 @@ export async function probeSessions(connect: () => Promise<pg.Client>): Promise<
   }
 }
 
-/** Every client prepares another text under one name, then uses it in sessions that the others have used. */
+/** Every client prepares another text under the same name, then uses it in sessions that the others have used. */
 async function probe(clients: readonly pg.Client[]): Promise<Sessions> {
   const name = `probe_${randomBytes(8).toString('hex')}`;
   const preparedIn = new Map<number, number>();

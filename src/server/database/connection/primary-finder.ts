@@ -18,7 +18,7 @@ const CHECK_TIMEOUT_MS = 3_000;
  * between two checks of a silent connection, so that each of these gets a result.
  */
 const REPLACED_AFTER_MS = 500;
-/** The minimum time between two checks of one server: every request during an outage would start a search. */
+/** The minimum time between two checks of one server. Otherwise every request during an outage would start a search. */
 const SEARCH_PAUSE_MS = 250;
 /** How long a server that starts during a failover waits for its end. */
 const START_PATIENCE_MS = 10_000;
@@ -35,7 +35,7 @@ export type PrimaryFinder = {
    * @throws NoPrimaryError
    */
   find(): Promise<DatabaseServer>;
-  /** As `find`, but repeats a failed search for ten seconds: a server may start during a failover. */
+  /** As `find`, but repeats a failed search for `START_PATIENCE_MS`: a server may start during a failover. */
   findAtStart(): Promise<DatabaseServer>;
   /** Call when a connection to the server failed or turned out to be read-only: the next `find` searches again. */
   forget(server: Address): void;
@@ -61,8 +61,8 @@ export function createPrimaryFinder({ setting, url, login }: Deps): PrimaryFinde
   let searching: Promise<DatabaseServer> | null = null;
 
   /**
-   * Asks all servers at the same time: one that is cut off from the network must not delay the others. Asks the others
-   * again until it has answered too, because one of them may be promoted meanwhile.
+   * Asks all servers at the same time: one that is cut off from the network must not delay the others. Asks a server
+   * that refuses writes again until every server has answered, because it may be promoted meanwhile.
    */
   async function search(): Promise<DatabaseServer> {
     const reasons: string[] = [];
@@ -153,7 +153,7 @@ async function whyNotWritable(config: pg.ClientConfig): Promise<string | null> {
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   } finally {
-    // `end` waits for the server, which may be out of reach.
+    // Not awaited: `end` waits for the server, which may be out of reach.
     void client.end().catch(() => undefined);
   }
 }
