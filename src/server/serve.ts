@@ -201,7 +201,7 @@ export async function serve({ config, clock, log, ...options }: ServeDeps): Prom
 /** `stop` also closes the database. */
 export type StartedServer = Omit<RunningServer, 'port'>;
 
-/** The only serving process, or one of several workers. Resolves once the server accepts requests. */
+/** Starts the only serving process, or one of several workers. Resolves once the server accepts requests. */
 export async function startServer(
   deps: Pick<ServeDeps, 'config' | 'database' | 'log' | 'scrape'>,
 ): Promise<StartedServer> {

@@ -305,8 +305,8 @@ type SharedFailure = { readonly error: Error; readonly at: number };
 
 /**
  * Runs the queries of several callers in one transaction and one round trip: each sets its own role and claims before
- * its statement, and a single Sync commits all of them. If one fails, all of them reject with its error. All of them
- * are prepared, so none fails before it is sent.
+ * its statement, and a single Sync commits all of them. If one fails, all of them reject with its error. The caller has
+ * called `prepare` on each, so none fails before it is sent.
  */
 export class SharedTransaction extends DriverQuery implements Submittable {
   /** Null once it is committed. */

@@ -92,7 +92,7 @@ export function describeOffset(whose: string, offsetMs: number, errorMs: number)
   return ok(`the clock of ${whose} agrees with this machine`);
 }
 
-/** An HTTP request of a check. A failure is a value with its reason in words. */
+/** The longest answer that a check reads. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 export type Reply = {

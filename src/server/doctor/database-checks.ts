@@ -1,4 +1,4 @@
-/** Checks of the database. They read as its owner, migrate nothing and start no new database. */
+/** Checks of the database. They migrate nothing and start no new database. */
 import pg from 'pg';
 import { formatBytes } from '#server/backup/command-line.ts';
 import type { Config } from '#server/config/config.ts';
@@ -155,8 +155,8 @@ const RELEASE_MONTHS = [2, 5, 8, 11];
 /**
  * The dates of the minor releases that a version lacks, without asking anyone: a major version comes out in September,
  * and its minor releases on the second Thursdays of February, May, August and November
- * (https://www.postgresql.org/developer/roadmap/). Unscheduled releases that this list does not name only make the
- * version older than it says.
+ * (https://www.postgresql.org/developer/roadmap/). The result is one too short for each unscheduled release that
+ * `UNSCHEDULED_RELEASES` does not name.
  */
 export function missedReleases(versionNumber: number, today: Date): string[] {
   const [major, minor] = [Math.floor(versionNumber / VERSION_DIGITS), versionNumber % VERSION_DIGITS];

@@ -90,7 +90,7 @@ function describeMailFailure(error: unknown): Finding {
   );
 }
 
-/** Where mails to the reply addresses arrive. Sends no mail. */
+/** Checks where mails to the reply addresses arrive. Sends no mail. */
 export const inboundCheck = ({ inbound, publicUrl }: Config): Check => ({
   name: 'inbound',
   async run(signal) {

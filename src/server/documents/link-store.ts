@@ -18,8 +18,8 @@ const hashToken = (token: string): Buffer => createHash('sha256').update(token).
 export type NewLink = { userId: string; documentId: string | null; reviewId: string | null; days: LinkDays };
 
 /**
- * As the user: policies decide about the plan, and foreign keys about whose document it is. Returns the only copy of
- * the token.
+ * Inserts as the user: policies decide about the plan, and foreign keys about whose document it is. Returns the only
+ * copy of the token.
  */
 export async function insertLink(
   user: AsUser,
@@ -40,7 +40,7 @@ export async function deleteLink(user: AsUser | AsService, userId: string, id: s
   await user.statement('delete from public.document_links where user_id = $1 and id = $2', [userId, id]);
 }
 
-/** Ended links need no memory: they answer like links that never were. */
+/** Deletes ended links. A request for one is answered like a request for a link that never was. */
 export async function deleteEndedLinks(user: AsUser, userId: string): Promise<void> {
   await user.statement('delete from public.document_links where user_id = $1 and expires_at <= now()', [userId]);
 }

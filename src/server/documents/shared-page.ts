@@ -1,10 +1,10 @@
 /**
  * `GET /s/<token>`: the document or review of a read-only link, as HTML without script (docs/specification/wins.md 2).
  *
- * Threat: a document is a stranger's text on our origin. Every value is escaped, the policy allows one inline style by
- * its hash and nothing else, and nothing on the page leads anywhere. Threat: the token leaks. The page requests
- * nothing, sends no referrer and is stored by no cache, the service worker leaves the path alone, and the log has the
- * route's pattern only.
+ * Threat: a document is a stranger's text on our origin. Every value is escaped, the policy allows only one inline
+ * style by its hash and our fonts, and nothing on the page leads anywhere. Threat: the token leaks. The page requests
+ * only our fonts, sends no referrer and is stored by no cache, the service worker leaves the path alone, and the log
+ * has the route's pattern only.
  */
 import { Hono, type Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -24,7 +24,10 @@ import { PAGE_STYLE, styleSource } from '../http/page-document.ts';
 import { RateLimiterPostgres, RateLimiterRes, rateLimitStore } from '../http/rate-limit-store.ts';
 import { findShared, type SharedDocument, type SharedReview } from './link-store.ts';
 
-/** Views by one network address in a minute: an office that opens a link together, and far too few to search for tokens. */
+/**
+ * Views by one network address in a minute: enough for an office that opens a link together, far too few to guess
+ * tokens.
+ */
 const VIEWS_PER_MINUTE = 60;
 
 type Deps = { config: Pick<Config, 'auth'>; database: Database };
@@ -191,7 +194,8 @@ const HEADERS: Readonly<Record<string, string>> = {
     "form-action 'none'",
     "base-uri 'none'",
     "frame-ancestors 'none'",
-    // Also a script that got past all of this could not run, and would have no origin.
+    // The sandbox runs no script, should one get past all of this. The page keeps its origin, as fonts of the origin
+    // need it.
     'sandbox allow-same-origin',
   ].join('; '),
   'X-Frame-Options': 'DENY',

@@ -33,8 +33,8 @@ const REFUSALS: Readonly<Record<string, readonly [ContentfulStatusCode, string]>
 
 /**
  * Threat: a stranger makes a link while the owner claims the account, or within the 30 seconds in which another process
- * knows the session as live, and the link outlives the claim, which has ended those before. Ask once the link is
- * stored: the claim deletes sessions before links, and the lock waits for one in flight.
+ * knows the session as live, and the link outlives the claim, which has ended the earlier links. Ask once the link is
+ * stored: the claim deletes sessions before links, and the lock waits for a deletion in flight.
  */
 async function hasLiveSession(service: AsService, { claimsJson }: Identity): Promise<boolean> {
   const { session_id: id = null } = JSON.parse(claimsJson) as { session_id?: string };

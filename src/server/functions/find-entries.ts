@@ -73,7 +73,7 @@ type Wanted = { words: readonly SearchTerm[]; tag: string | null };
 type Found = { results: FoundDay[]; more: boolean; tags?: TagCount[] };
 const NOTHING: Found = { results: [], more: false };
 
-/** Null when the index is stale, unless that is allowed. */
+/** Null when the index is stale and `allowStale` is false. */
 async function findWanted(
   database: Database,
   caller: SignedInCaller,
@@ -103,7 +103,10 @@ const TIME_LIMIT_MS = 3_000;
 const MAX_WHOLE_READ_BYTES = 8_192;
 const SNIPPET_CONTEXT_CHARS = 2_000;
 
-/** Whether the index row of a log is missing or of an earlier text. An older server sets `revision` alone. */
+/**
+ * Whether the index row of a log is missing or of an earlier text. `tags_revision`, because an older server sets
+ * `revision` alone.
+ */
 const IS_STALE = 'w.tags_revision is distinct from e.revision';
 
 /**

@@ -22,7 +22,10 @@ export type FunctionCaller = SignedInCaller & {
 /** Far above the size of one import. Threat: a small body with millions of JSON values exhausts memory when parsed. */
 const MAX_VALUES = 5_000;
 
-/** Returns the unvalidated fields, or none if the body is not a JSON object. Throws BodyTooLargeError. */
+/**
+ * Returns the unvalidated fields; none if the body is not a JSON object or has too many values. Throws
+ * BodyTooLargeError.
+ */
 export async function readBody(context: Context<AppEnv>): Promise<Record<string, unknown>> {
   const text = await readText(context);
   const body = hasMoreValues(text, MAX_VALUES) ? undefined : parseJson(text);
@@ -71,7 +74,7 @@ export async function findCallersDay(
 
 const UNKNOWN_ZONE = 'Send a date, or a time_zone such as Europe/Vienna: your day is not known yet.';
 
-/** Which day it is for a user, for requests that do not name one. */
+/** The time zones and the instant that decide which day it is for a user. */
 type Zones = {
   /** The zone that the request names. It takes precedence. */
   asked: string | null;

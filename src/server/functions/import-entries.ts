@@ -105,7 +105,7 @@ const FORGET_OLD_IMPORTS = `
        select import_id from public.import_days where user_id = $1
         group by import_id order by max(written_at) desc, import_id offset ${MAX_UNDOABLE_IMPORTS - 1})`;
 
-/** A repeated request finds its rows. A day is written twice by one import if it was deleted between. */
+/** A day has a row already if the request is repeated, or if its log was deleted and the import wrote it again. */
 const RECORD_DAYS = `
   insert into public.import_days (user_id, import_id, date, entry_id, revision, change, earlier_coach, program)
   select $1::uuid, $2::uuid, sent.date, sent.id, sent.revision, sent.change, sent.coach, $4
@@ -213,7 +213,7 @@ export function importEntries({ database, clock, limiters, writeQuota }: ImportD
       return new Map(rows.map(({ date, coach }) => [date, coach]));
     }
 
-    /** After the write: a row for a version that does not exist yet could match a later edit of the user. */
+    /** Called after the write: a row for a version that does not exist yet could match a later edit of the user. */
     async function recordDays(
       id: string,
       days: readonly WritableDay[],

@@ -63,7 +63,7 @@ async function readYear(
     user.statement<Row>(READ_YEAR, [userId, from, to]),
     user.statement<{ first: Day | null }>(READ_FIRST, [userId]),
   ]);
-  // An emptied log has a row, and is not a log.
+  // An emptied log keeps its row, but its day does not count as logged.
   const logged = rows.filter(({ text }) => text !== '');
   const texts = logged.flatMap(({ text }) => text ?? []);
   const words = new FrequentWords();

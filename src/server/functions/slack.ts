@@ -123,7 +123,7 @@ async function run(deps: Deps, form: URLSearchParams, commands: MinuteLimit): Pr
   return `Added to ${dayLabel(date)}.`;
 }
 
-/** As the page /connect shows the Slack user. */
+/** The name by which the page /connect shows the Slack user. */
 function nameOf(user: string, team: string): string {
   const name = `${user.slice(0, 28)} in ${team.slice(0, 28)}`;
   try {

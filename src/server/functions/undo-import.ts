@@ -3,9 +3,9 @@
  * written, some days at a time, until `remaining` is 0. Added logs are deleted, filled ones emptied, replaced ones get
  * their earlier text, and all of them their earlier feedback. A day that changed since stays as it is.
  *
- * As the service, because an import of a free user also wrote days that the plan does not open. Threat: the undo
- * deletes or restores other logs. Every statement names the caller, and `import_days`, which only the service writes,
- * names the row and the revision that the import left behind.
+ * It runs as the service, because an import of a free user also wrote days that the plan does not open. Threat: the
+ * undo deletes or restores other logs. Every statement names the caller, and `import_days`, which only the service
+ * writes, names the row and the revision that the import left behind.
  */
 import type { Context } from 'hono';
 import type { Day } from '#domain/day/day.ts';

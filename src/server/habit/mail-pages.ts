@@ -76,7 +76,7 @@ function readEntry(context: Context<AppEnv>): (typeof QUICK_ENTRIES)[number] | u
 const findTap = ({ database, clock }: PageDeps, context: Context<AppEnv>) =>
   findMailToken(database.asService('open a page of a mail'), context.req.param('token') ?? '', 'tap', clock.now());
 
-/** The plain text of a day; empty without a log. */
+/** The beginning of the plain text of a day, as long as the longest quick entry; empty without a log. */
 async function readText(database: Database, userId: string, day: Day): Promise<string> {
   const { rows } = await database
     .asService('open a page of a mail')

@@ -22,7 +22,7 @@ const RETRY_MS = 5 * 60_000;
 export type ClaimedRow = {
   userId: string;
   dueAt: Date;
-  /** Null: not planned yet. `dueAt` is then the time of the change that made it so. */
+  /** Null: not planned yet. `dueAt` is then the time of the change that requires a new plan. */
   day: Day | null;
   sentDay: Day | null;
   preferences: Preferences;
@@ -137,7 +137,7 @@ const RELEASE = `
   update public.reminder_schedule set sent_day = $3, due_at = $4, day = $5, leased_until = $6
    where user_id = $1 and kind = $2 and sent_day = $5::date and due_at = $7 and lease is null`;
 
-/** For what has certainly not arrived: it is tried again in some minutes, and as late as any. */
+/** For a mail that has certainly not arrived. It is tried again in some minutes, until it is too late for its day. */
 export async function releaseMark(
   service: AsService,
   kind: DueKind,

@@ -22,7 +22,7 @@ type DigestDeps = Omit<ReminderDeps, 'replyAddress' | 'push'> & {
 
 type Counts = { mailed: number; reviewed: number; planned: number; skipped: number; dropped: number };
 
-/** A review takes up to a minute, and its claim ends after five. */
+/** Few, because the review of each may take a minute, and the claim ends after five. */
 const CLAIM_ROWS = 12;
 /** Without a review by then, the digest leaves without it. */
 const REVIEW_LIMIT_MS = 60_000;
@@ -53,7 +53,7 @@ export async function sendDigests(deps: DigestDeps, signal: AbortSignal): Promis
 const WEEK_DAYS = 7;
 /** Reads no more of a log than its first line needs. */
 const LOG_CHARS = 4_000;
-/** The scores of a month tell a direction. */
+/** The days whose scores show the trend. */
 const TREND_DAYS = 30;
 /** The logs of the week and the logged dates of the week before, which every plan opens; a Closer's `TREND_DAYS` scores. */
 const READ_WEEKS = `

@@ -1,6 +1,6 @@
 /**
  * A run of the job that mails what is due in `reminder_schedule`: it claims rows, plans those for which nothing is
- * sent, and hands the others over. Reminders and digests say what they are about.
+ * sent, and hands the others over. `send-reminders.ts` and `send-digests.ts` write the mails.
  */
 import type { Day } from '#domain/day/day.ts';
 import type { Preferences } from '#domain/habit/preferences.ts';
@@ -156,7 +156,7 @@ function findNext(time: WeeklyTime | null, row: ClaimedRow, now: Date, log: Logg
 
 export type UserDay = { userId: string; day: Day };
 
-/** Runs a statement over users, the time, and the days of these users. */
+/** Runs a statement whose parameters are the ids of users, the time now, and the day of each user. */
 export async function readByUser<Row extends Recipient>(
   service: AsService,
   text: string,
@@ -204,7 +204,7 @@ async function inParallel<Item>(
   items: AsyncGenerator<Item>,
   work: (item: Item) => Promise<void>,
 ): Promise<void> {
-  // A loop that ends early would end the generator for all.
+  // Not `for await`: a loop that ends early would end the generator for the other loops too.
   const runLeft = async (): Promise<void> => {
     for (let item = await items.next(); !item.done; item = await items.next()) await work(item.value);
   };

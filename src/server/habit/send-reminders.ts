@@ -54,7 +54,7 @@ export type SendCounts = { mailed: number; pushed: number; planned: number; skip
  * 3).
  */
 export const questionOf = (day: Day, hasPrompts: boolean): string => (hasPrompts ? promptOf(day) : REMINDER_PROMPT);
-/** A reply quotes it (`inbound/reply-text.ts`). */
+/** Marks the quotation of the reminder in a reply (`inbound/reply-text.ts`). */
 export const REMINDER_PROMPT = 'What did you get done today?';
 
 /** @throws MailDeferred when some mails were deferred: they are tried again in some minutes */
@@ -90,7 +90,7 @@ type LastLog = { day: Day; content: string } | null;
 
 /** Reads no more of the last log than a mail shows. */
 const LAST_LOG_CHARS = 8_000;
-/** As the service: the plan decides which days are open, as in the policies of `entries`. */
+/** Runs as the service, so the statement itself checks which days the plan opens, as the policies of `entries` do. */
 const READ_CONTEXTS = `
   with recipients as (${RECIPIENTS})
   select recipients.*,
@@ -142,7 +142,7 @@ async function sendOne(
     });
     isPushed = shown > 0;
     if (isPushed) counts.pushed += 1;
-    // A push service that is down does not end the run, as a mail server does: the others are not.
+    // A push service that is down does not end the run, as a mail server does: other devices have other push services.
     if (!byMail && retryAfterMs !== null) await releaseMark(service, claim.kind, sending, clock.now(), retryAfterMs);
   }
   if (!byMail) return true;

@@ -16,7 +16,7 @@ export type AppEnv = {
     traceId?: string;
     /** Set by `limitBody` for `readText` and `readBytes`. */
     maxBodyBytes?: number;
-    /** Set after authentication: throws as it does if the session or the access token has ended since. */
+    /** Set after authentication. Authenticates again, and throws if the session or the access token has ended since. */
     authenticateAgain?: (options?: VerifyOptions) => Promise<unknown>;
   };
 };

@@ -9,7 +9,7 @@ import type { Identity } from '../database/database.ts';
 import { identifyUser } from '../load/request-context.ts';
 import type { AppEnv, VerifyOptions } from './app-env.ts';
 
-/** The router of a user's routes hands it to the handler. */
+/** A signed-in user, whom the routers hand to their handlers. */
 export type SignedInCaller = { readonly userId: string; readonly identity: Identity };
 
 /** A guest has no user. */

@@ -194,7 +194,10 @@ export class GuardedRequest extends IncomingMessage {
   /** Set by the guard. */
   refusePieces = (): void => {};
 
-  /** After the response Node discards the rest of the body before `push`, which costs almost as much time. */
+  /**
+   * Always false. Otherwise Node discards the rest of a body after the response before `push` counts it, at almost the
+   * same cost.
+   */
   get _dumped(): boolean {
     return false;
   }

@@ -28,7 +28,7 @@ export function hostGuard(config: Pick<Config, 'publicUrl'>): MiddlewareHandler<
 
 type HostConfig = { readonly publicUrl: string; readonly auth: Pick<Config['auth'], 'redirectPatterns'> };
 
-/** @param isPage whether a page is served at this path; wires, files and health checks respond under every host name */
+/** @param isPage whether a page is served at this path; APIs, files and health checks respond under every host name */
 export function canonicalHost(config: HostConfig, isPage: (path: string) => boolean): MiddlewareHandler<AppEnv> {
   const home = new URL(config.publicUrl);
   return async (context, next) => {

@@ -195,8 +195,8 @@ async function serviceWorkerFile(files: BuiltFiles, version: string, isOn: boole
 const link = (href: string, text: string): string => `<a href="${escapeHtml(href)}">${escapeHtml(text)}</a>`;
 
 /**
- * The value of each `<!--slot:NAME-->` of the built HTML, escaped; empty if the operator has not set it. None is a
- * script.
+ * The value of each `<!--slot:NAME-->` of the built HTML, escaped; empty if the operator has not set it. None has an
+ * inline script.
  */
 function templateValues(config: Config): Record<string, string> {
   const { contact } = config;
@@ -318,7 +318,9 @@ const HASHED_FOLDER = '/assets/';
 const CACHE_IMMUTABLE = 'public, max-age=31536000, immutable';
 const CACHE_REVALIDATE = 'no-cache';
 
-/** The file for a path, or null when the build has none (pages are answered by `pages.ts`). */
+/**
+ * The file for a path; null when the build has none, or for an HTML page, which has a route of its own in `pageRoutes`.
+ */
 function staticFile(files: BuiltFiles, context: Context<AppEnv>): Promise<Response> | null {
   const { path } = context.req;
   const file = path.endsWith('.html') ? undefined : files.get(path);

@@ -53,7 +53,9 @@ function contentSecurityPolicy(apiUrl: string, captcha: CaptchaSettings | null):
   ].join('; ');
 }
 
-/** The policy of the app's page. Other pages have the one of `securityHeaders`, except the auth server's own pages. */
+/**
+ * The policy of the app's page. Other pages have that of `securityHeaders`, except those that the server writes itself.
+ */
 export const appPagePolicy = ({ apiUrl, auth }: Pick<Config, 'apiUrl' | 'auth'>): string =>
   contentSecurityPolicy(apiUrl, auth.captcha);
 

@@ -92,7 +92,8 @@ async function authenticate(
   });
   const policy = result ? result.status.result : 'fail';
   if (policy === 'pass') return 'pass';
-  // Nobody says whether the subdomains of such a domain are its own or those of customers.
+  // A domain without a policy does not say whether its subdomains are its own or those of customers: only the exact
+  // domain counts.
   if (policy === 'none' && [...signers, spf.domain].includes(fromDomain)) return 'pass';
   const isUnknown =
     policy === 'temperror' || spf.isUnknown || dkim.results.some(({ status }) => status.result === 'temperror');

@@ -44,7 +44,7 @@ function isQuotation(name: string, { class: classes = '', id = '', type = '', na
   return QUOTE_CLASS.test(classes) || named === 'quote' || named === 'messageReplySection';
 }
 
-/** Elements deeper than this are read, without the indentation of their lists. */
+/** The items of deeper lists are indented no further. */
 const MAX_LIST_DEPTH = 20;
 
 /**

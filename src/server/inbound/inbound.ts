@@ -3,7 +3,7 @@
  * libraries take 5 MB, so they are loaded only where mail is received.
  */
 
-/** A reply with the quoted mail and the picture of a signature. SMTP and the webhooks refuse more. */
+/** Room for a reply with the quoted mail and the picture of a signature. SMTP and the webhooks refuse more. */
 export const MAX_MAIL_BYTES = 1024 * 1024;
 
 export const LOCAL_PART = 'log';

@@ -156,7 +156,7 @@ const AUTOMATIC_HEADERS = [
 /** One tap on an emoji, which Gmail sends as a mail. */
 const REACTION = /email-reaction/i;
 
-/** The subjects of programs that answer an absent user, without any header in old ones. */
+/** The subjects of automatic replies for an absent user: old programs send no header that tells. */
 const AUTOMATIC_SUBJECT =
   /^(?:automatic reply|auto(?:matic)?[ -]?reply|out of (?:the )?office|automatische antwort|abwesenheitsnotiz|réponse automatique|respuesta automática|risposta automatica|resposta automática|automatisch antwoord|autosvar|automatiskt svar|odpowiedź automatyczna|автоответ|自动回复|自動回覆|自動応答|자동 회신)\s?[:：]/iu;
 

@@ -50,7 +50,7 @@ const ARMOUR = new RegExp(
 const withoutPgp = (text: string): string =>
   (SIGNED_TEXT.test(text) ? text.replace(SIGNED_TEXT, '').replaceAll(/^- (?=-)/gm, '') : text).replace(ARMOUR, '');
 
-/** Without quotation signs, invisible characters and spaces, as clients change them. */
+/** Without quotation signs, invisible characters and repeated spaces, because mail clients change them. */
 const bare = (line: string): string =>
   line
     .replace(/^[>\s|]+/, '')
@@ -94,8 +94,8 @@ function findQuoteBegin(lines: readonly string[], marker: number, quoted: Quoted
 /** Lines of a header block that Outlook writes: "From: …", "Sent: …", in any language. */
 const MAX_HEADER_LINES = 8;
 /**
- * Blank lines that a client puts between it and the quotation. Threat: a mail of quotations with all lines blank above
- * each.
+ * Blank lines that a client puts between the attribution and the quotation. Threat: a mail of quotations with all lines
+ * blank above each.
  */
 const MAX_GAP_LINES = 20;
 const RULE = /^[-_=*\u2014\s]{3,}$/;

@@ -24,7 +24,7 @@ const MAX_MAILS_PER_MINUTE = 120;
 const MAX_WRONG_RECIPIENTS = 5;
 const MAX_RECIPIENTS = 5;
 const IDLE_MS = 30_000;
-/** A whole connection. The slowest server has a megabyte at 4 KB/s. */
+/** The longest time of a connection: a server that sends 4 KB/s needs most of it for a megabyte. */
 const MAX_CONNECTION_MS = 5 * 60_000;
 /** A client that goes on sending after this is disconnected. */
 const MAX_STREAMED_BYTES = 4 * MAX_MAIL_BYTES;

@@ -29,7 +29,7 @@ const MAX_JSON_VALUES = 20_000;
 /** SNS itself sends at most this. */
 const MAX_SNS_BYTES = 320 * 1024;
 const MAX_PER_ADDRESS_AND_MINUTE = 300;
-/** Mailgun signs when it sends. */
+/** Mailgun signs a request when it sends it, so an older one may be a replay. */
 const MAX_AGE_SECONDS = 15 * 60;
 /** Mailgun adds the headers of a mail as fields. */
 const MAX_FORM_FIELDS = 1_000;
@@ -71,7 +71,8 @@ export function inboundRoutes(deps: Deps): Hono<AppEnv> {
         await claim?.release();
         return refuse(context, 503);
       }
-      // A refused mail is taken like a stored one: the provider would send it again, and tell its sender.
+      // A refused mail is acknowledged like a stored one: otherwise the provider would send it again, and tell its
+      // sender.
       await claim?.keep();
       return context.json({ received: true });
     });

@@ -147,7 +147,7 @@ const DELETE_LINKS = `
   delete from public.document_links
    where token_hash in (select token_hash from public.document_links where expires_at <= $1 limit ${BATCH_ROWS})`;
 
-/** Deletes read-only links that have ended. They show nothing since. Returns their number. */
+/** Deletes read-only links that have ended. Returns their number. */
 export const purgeLinks = (service: AsService, now: Date, signal: AbortSignal): Promise<number> =>
   runInBatches(service, DELETE_LINKS, [now], signal);
 

@@ -211,7 +211,7 @@ async function connect(smtpUrl: Secret, tls: boolean, pool: 'single' | 'bulk') {
     ...connectionOf(smtpUrl, tls),
     pool: true,
     // A pool repeats a mail whose connection ended. The mail may have arrived, so a bulk mail, such as a reminder, is
-    // not.
+    // not repeated.
     ...(pool === 'bulk'
       ? { maxConnections: MAX_BULK_CONNECTIONS, maxRequeues: 0 }
       : { maxConnections: MAX_CONNECTIONS }),

@@ -41,7 +41,7 @@ type Deps = {
   requestMails: () => void;
 };
 
-/** Limits how long a buyer waits for another worker that is capturing the same order: 30 tries, 500 ms apart. */
+/** Limit how long a buyer waits for another worker that is capturing the same order. */
 const MAX_TRIES = 30;
 const PAUSE_MS = 500;
 /** Right after the approval PayPal may still report the order as not approved, so `finish` tries again. */

@@ -41,7 +41,7 @@ export function createPush({ settings, config, secret, database, clock, log }: D
     const text = JSON.stringify(message);
     const results = await Promise.all(
       targets.map(async (target) => {
-        // Also of an endpoint that was accepted before the operator changed the list.
+        // An endpoint may have been accepted before the operator changed the list. Its device is then removed.
         const outcome: PushOutcome = accepts(target.endpoint) ? await webPush.send(target, text) : { kind: 'gone' };
         return { target, outcome };
       }),

@@ -57,7 +57,7 @@ export async function storeSubscription(
   return rows[0] ? { id: rows[0].id, renewalToken: renewal.text } : null;
 }
 
-/** The subscription that a service worker got in place of its earlier one. False if the device was removed. */
+/** Stores the subscription that a service worker got in place of its earlier one. False if the device was removed. */
 export async function renewSubscription(service: AsService, token: string, target: PushTarget): Promise<boolean> {
   const parsed = parseMailToken(token);
   if (parsed === null) return false;
@@ -88,7 +88,7 @@ export async function recordSent(service: AsService, userId: string, ids: readon
   );
 }
 
-/** Only while the endpoint is still the one that is gone: the browser may have got another meanwhile. */
+/** Deletes by the endpoint that is gone, not by the id: the browser may have got another endpoint meanwhile. */
 export async function deleteGone(service: AsService, userId: string, gone: readonly StoredTarget[]): Promise<void> {
   if (gone.length === 0) return;
   await service.statement('delete from public.push_subscriptions where user_id = $1 and endpoint = any($2::text[])', [

@@ -160,8 +160,8 @@ function retryAfterMs(headers: Headers, now: Date): number {
 const SEED_BYTES = 48;
 
 /**
- * The same key for all servers, as long as the root of the signing keys: browsers tie a subscription to it, so a key
- * that rotated would end all subscriptions.
+ * All servers have the same key, which lives as long as the root of the signing keys. Browsers tie a subscription to
+ * it, so a key that rotated would end all subscriptions.
  */
 async function deriveVapidKey(secret: Buffer): Promise<{ publicKey: string; privateKey: CryptoKey }> {
   // Loaded when a browser subscribes or is reminded: its tables take memory.

@@ -74,7 +74,8 @@ export function createRequestPool({ finder, login, log, tickMs, closeLimitMs = C
     ...login,
     Client: primaryClient(finder),
     max: POOL_SIZE,
-    // The pool reuses the last returned connection, so a person who writes alone always finds it prepared.
+    // Keeps one connection. The pool reuses the last returned one, so a person who writes alone finds the statements
+    // prepared.
     min: 1,
     // For the statements that `share-connections.ts` sends while another one runs.
     pipeline: true,
@@ -158,7 +159,7 @@ export function createRequestPool({ finder, login, log, tickMs, closeLimitMs = C
 // it the system takes a quarter of an hour to give up on sent data.
 
 const TICK_MS = 1_000;
-/** Silent for one to two seconds: check whether the server's machine answers. */
+/** Silent for two to three seconds: check whether the server's machine answers. */
 const CHECK_AFTER_TICKS = 2;
 const CHECK_TIMEOUT_MS = 2_000;
 /**

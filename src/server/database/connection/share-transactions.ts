@@ -135,5 +135,5 @@ export function shareTransactions({ requests, limiter, protocol, announcer, type
   };
 }
 
-/** Also a report that any of the user's days may have changed. Guests are one user. */
+/** The user id, which is also a report that any of the user's days may have changed. Guests are one user. */
 const userOf = ({ actingAs }: Write): string => (JSON.parse(actingAs.claimsJson) as { sub?: string }).sub ?? '';

@@ -1,6 +1,6 @@
 /**
  * Finds the programs of PostgreSQL: those of the platform's npm package, or those of a PostgreSQL that is installed on
- * this machine if they are a newer minor release of the same major version.
+ * this machine if they are a newer minor release of the same major version or the package does not run here.
  */
 import { spawnSync } from 'node:child_process';
 import { globSync, realpathSync, statSync } from 'node:fs';
@@ -103,7 +103,7 @@ async function preparePackage(
   return runs(native) ? programsIn(join(native, 'bin'), version) : null;
 }
 
-/** The programs that this machine has of one major version (null: of any that the server supports), newest first. */
+/** The programs that this machine has of one major version (null: of any that a new cluster can use), newest first. */
 export function findInstalled(folders: readonly string[], user: ServerUser, major: number | null): Installed[] {
   return globSync([...folders])
     .filter((folder) => major === null || new RegExp(`\\D${major}\\b`).test(folder))

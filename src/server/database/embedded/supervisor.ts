@@ -193,7 +193,8 @@ export function serverSettings(endpoint: Endpoint, version: string): Record<stri
     listen_addresses: endpoint.kind === 'loopback' ? '127.0.0.1' : '',
     max_connections: String(MAX_CONNECTIONS),
     shared_buffers: '64MB',
-    // Four processes fewer: this server has no replicas, and what it reads is in memory.
+    // Four processes fewer: the launcher of logical replication (there are no replicas), and the I/O workers (what the
+    // server reads is in memory).
     max_logical_replication_workers: '0',
     ...(Number.parseInt(version, 10) >= 18 && { io_method: 'sync' }),
     // Our statements are short: JIT compilation would cost more than it saves.
