@@ -13,7 +13,7 @@ import type { Limiters } from '../load/limiters.ts';
 import { dataError } from './errors.ts';
 
 const MEBIBYTE = 1024 * 1024;
-/** Half of the largest file that can be imported, and 3,000 times what a fast typist saves. */
+/** 3,000 times what a fast typist saves. */
 export const MAX_WRITTEN_BYTES_PER_MINUTE = 32 * MEBIBYTE;
 const COUNTED_BYTES = MEBIBYTE;
 /** The stored bytes of a user are counted again after the user has written this many. */

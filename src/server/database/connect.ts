@@ -22,7 +22,7 @@ export type DatabaseOptions = {
     databasePoolUrl?: { reveal(): string } | null;
   };
   log: Logger;
-  /** If another process serves `dataDir`: `join` it (operator commands) or refuse. */
+  /** If another process serves `dataDir`: `join` it (operator commands, worker processes) or refuse. */
   whenRunning?: EmbeddedOptions['whenRunning'];
   /** Migrations of another version of the program, for tests. */
   migrationsFolder?: URL;
@@ -54,7 +54,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     const { finder, sending } = pooler ?? { finder: primary, sending: SENDING_WITHOUT_POOLER };
     requests = createRequestPool({ finder, login: { ...login, ...pooler?.login }, log });
     await rejectPrivilegedLogin(requests.pool);
-    // Only a server warns: an operator command prints nothing but its result.
+    // An operator command prints nothing but its result, and the embedded server sets these settings itself.
     if (whenRunning !== 'join') await warnUnlessDurable(requests.pool, log);
     return createPooledDatabase({
       requests,

@@ -1,6 +1,6 @@
 /**
  * The database interface for the rest of the server. Every statement runs under an explicit identity: a store takes an
- * `AsUser` or an `AsService`, and only this folder creates those.
+ * `AsUser` or an `AsService`. Apart from the doctor's probe, only this folder creates those.
  */
 import type { CompiledQuery } from 'kysely';
 import type { Client } from 'pg';
@@ -72,7 +72,8 @@ export interface Database {
   transactAsUser<T>(identity: Identity, work: (transaction: AsUser) => Promise<T>): Promise<T>;
   transactAsService<T>(reason: string, work: (transaction: AsService) => Promise<T>): Promise<T>;
   /**
-   * Opens a dedicated connection as the table owner and closes it after `work`. Only for DDL: no request uses it.
+   * Opens a dedicated connection as the table owner and closes it after `work`. For DDL and restores: no request uses
+   * it.
    */
   asOwner<T>(reason: string, work: (owner: Client) => Promise<T>): Promise<T>;
   /**

@@ -1,7 +1,7 @@
 /**
  * `archive` {password} or {nonce}: streams what the caller has written and chosen: all logs, locked ones too, in the
  * format of the JSON export, then reviews, documents, time off and preferences (docs/specification/export-and-import.md
- * 6). Offered before the account is deleted, on every plan. It counts as no use of the plan.
+ * 6). Offered before the account is deleted, on every plan. It does not count as a use of the plan.
  *
  * Threat: a user on the free plan, which has no export, downloads the archive every month instead. Or the thief of a
  * session takes every log. Each download needs a proof of identity, is limited per account, and adds an audit row.

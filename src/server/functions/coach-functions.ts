@@ -95,8 +95,8 @@ const isPeriod = (value: unknown): value is ReviewPeriod =>
   typeof value === 'string' && Object.hasOwn(REVIEW_PERIODS, value);
 
 /**
- * The range must match the period's name and end on a date that is today somewhere, or with its quarter or year: the
- * user's time zone is unknown.
+ * The range must match the period's name. It must end with its quarter or year, or on a date that is today in some time
+ * zone, because the user's is unknown.
  */
 function readRequest({ period, from, to, force }: Record<string, unknown>, now: Date): ReviewRequest | null {
   if (!isPeriod(period) || !isDay(from) || !isDay(to)) return null;

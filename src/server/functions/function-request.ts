@@ -33,7 +33,7 @@ export async function readBody(context: Context<AppEnv>): Promise<Record<string,
 }
 
 type RefusalOptions = {
-  /** For the screens that act on a reason. */
+  /** The reason, for screens that act on it. */
   code?: string;
   headers?: Readonly<Record<string, string>>;
   /** More fields of the body. */

@@ -20,7 +20,8 @@ import { eventStream } from '../http/event-stream.ts';
 import { writeMarkdown } from '#domain/markdown/write-markdown.ts';
 import type { Clock } from '../clock.ts';
 
-// `year-summary` {year}: the days of a year, and the tags and names that its logs mention most (year.md 5).
+// `year-summary` {year}: the days of a year, and the tags and names that its logs mention most
+// (docs/specification/year.md 5).
 
 /** Only the beginning of a longer log is read for tags and names. Threat: a year of full logs has 94 MB. */
 const MAX_LOG_CHARS = 8_000;

@@ -93,7 +93,7 @@ export const listFunctions = (deps: FunctionDeps): ReadonlyMap<string, ServerFun
 
 export const GET_FUNCTIONS: ReadonlySet<string> = new Set(['changes']);
 
-/** The functions that accept a personal access token, and the scope that it needs. No other address of the server does. */
+/** The functions that accept a personal access token, and the scope that each needs. No other address accepts one. */
 export const TOKEN_FUNCTIONS: ReadonlyMap<string, TokenScope> = new Map([
   ['append-item', 'append'],
   ['read-days', 'read'],
@@ -180,7 +180,7 @@ function refuseToken(context: Context<AppEnv>, { reason, message, retryAfterSeco
   return refuse(context, status, code, message);
 }
 
-/** `code` and `message` as in the hosted service; `success` and `error` for the product's own screens. */
+/** `code` and `message` as in Supabase's hosted service; `success` and `error` for the product's own screens. */
 function refuse(context: Context<AppEnv>, status: ContentfulStatusCode, code: string, message: string): Response {
   if (status === 401) context.header('WWW-Authenticate', 'Bearer');
   return context.json({ code, message, success: false, error: message }, status);

@@ -1,5 +1,5 @@
 /**
- * The tokens in the mails of the evening.
+ * The tokens in the mails of the evening. Push devices renew their subscriptions with tokens of the same form.
  *
  * A token is 16 bytes of the user's id and 16 random bytes as 52 lower-case letters and digits, which fit into a link
  * and into the local part of an address. Only its hash is stored, with the user, the day and what it is for.

@@ -25,7 +25,7 @@ export type Author = { address: string; name: string };
 /** Long enough that no own sentence begins with it, short enough that no client wraps it. */
 const MARKER_LENGTH = 30;
 
-/** More than a reply of the largest size with what it quotes. */
+/** More than the largest reply has, with what it quotes. */
 const MAX_LINES = 5_000;
 
 export function readOwnText(text: string, quoted: Quoted, author: Author): string {
@@ -173,7 +173,7 @@ const collapse = (lines: readonly string[]): string =>
     .replaceAll(/\n{3,}/g, '\n\n')
     .replaceAll(/^\s+|\n\s*$/g, '');
 
-/** More lines below a delimiter or a greeting are words. */
+/** With more lines below it, a delimiter or a greeting begins no signature. */
 const MAX_SIGNATURE_LINES = 10;
 const MAX_CLOSING_LINES = 4;
 const MAX_CLOSING_LENGTH = 60;

@@ -27,10 +27,7 @@ import { parseJson } from '#server/parse-json.ts';
 import { valueAt, idInLink, linkOf, textAt } from './paypal/parse.ts';
 
 const MAX_BODY_BYTES = 256 * 1024;
-/**
- * Limits the verifications at PayPal: 4 client addresses at once with one verification each, 40 waiting in all and 10
- * waiting of one address.
- */
+/** Limits the verifications at PayPal, so that one client address cannot use all of them. */
 const QUEUE = { maxRunning: 4, maxPerClient: 1, maxQueued: 40, maxQueuedPerClient: 10 };
 const MAX_PER_ADDRESS_AND_MINUTE = 60;
 /** PayPal hangs up after 30 seconds and retries, so asking later than this is pointless. */

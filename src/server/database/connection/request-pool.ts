@@ -28,7 +28,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const IDLE_TIMEOUT_MS = 20_000;
 /**
  * After this time without traffic the system sends a probe each second. It gives the connection up after ten probes
- * without an answer; Node sets both.
+ * without an answer. Node sets the interval and the number of the probes.
  */
 const KEEP_ALIVE_DELAY_MS = 5_000;
 /**

@@ -1,6 +1,6 @@
 /**
  * The embedded PostgreSQL in the data directory: a connection string and a close function. One process supervises a
- * data directory; an operator's command joins its running server.
+ * data directory; operator commands and worker processes join its running server.
  */
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -18,7 +18,7 @@ import { superviseServer } from './supervisor.ts';
 export type EmbeddedOptions = {
   dataDir: string;
   log: Logger;
-  /** If another process already serves this directory: refuse, or join it (operator commands). */
+  /** If another process already serves this directory: refuse, or join it (operator commands, worker processes). */
   whenRunning?: 'refuse' | 'join';
   /** Overrides for `supervisor.ts`; tests trade durability for speed. */
   settings?: Record<string, string>;
