@@ -1,6 +1,8 @@
 /** Recognises code and data in plain text, whose indentation has a meaning. */
 
 export const HEADING = /^(#{1,6}) +\S/;
+/** The first line of a fenced code block. The lookahead prevents quadratic time in a long run of `~`. */
+export const FENCE = /^[ \t]*(`{3,}|~{3,}(?!~))[^`]*$/;
 export const LIST_ITEM = /^\s*(?:\d{1,9}[.)]|[-+*•]) /;
 /** The line below a heading. A line of dashes is more often a rule. */
 export const HEADING_RULE = /^={3,}\s*$/;

@@ -1,7 +1,6 @@
 /** Detects pasted Markdown. Ambiguous text counts as plain text, so that no character of it is lost. */
-import { HEADING, HEADING_RULE, isCodeLine, isIndentedCode, LIST_ITEM } from './indented-text.ts';
+import { FENCE, HEADING, HEADING_RULE, isCodeLine, isIndentedCode, LIST_ITEM } from './indented-text.ts';
 
-const FENCE = /^[ \t]*(`{3,}|~{3,}(?!~))[^`]*$/;
 /** The line below the header of a table: `|---|:-:|`, also without the outer pipes. */
 const isTableRule = (line: string): boolean =>
   /^[\s|:-]+$/.test(line) &&

@@ -8,7 +8,7 @@ import createMarkdownIt, { type MarkdownIt, type Token } from 'markdown-it';
 import { escapeHtml } from '../log/entry-html.ts';
 import { entryText } from '../log/entry-text.ts';
 import { linkAsText } from '../log/links.ts';
-import { createIndents, indentOf, isIndentedCode, isOutline, type ShowIndents } from '../log/indented-text.ts';
+import { createIndents, FENCE, indentOf, isIndentedCode, isOutline, type ShowIndents } from '../log/indented-text.ts';
 import { endOfProperties, joinCells } from '../log/pasted-markdown.ts';
 import { InlineHtml } from './inline-html.ts';
 
@@ -379,7 +379,6 @@ type Item = { indent: number; content: number; added: number };
 const LINE = /^([ \t]*)(?:([-+*•◦▪‣●○■]|\d{1,9}[.)])([ \t]+)(?=\S))?/;
 const DEFINITION = /^ {0,3}\[[^\]]*\]:/;
 const GLYPH = /[•◦▪‣●○■]/;
-const FENCE = /^[ \t]*(`{3,}|~{3,}(?!~))[^`]*$/;
 /** A block that ends a paragraph: it belongs to the items that its indent reaches. */
 const BLOCK = /^[ \t]*(?:`{3}|~{3}|#{1,6}[ \t]|>)/;
 const TAB_WIDTH = 4;
