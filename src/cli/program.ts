@@ -1,4 +1,4 @@
-/** What the command line needs of its machine, so that tests pass one of their own; and its errors with exit codes. */
+/** The machine that the command line runs on, which tests replace; its output; and its errors with exit codes. */
 import { stripInvisible } from '#domain/strip-invisible.ts';
 
 type Output = { write(text: string): unknown; readonly isTTY?: boolean };

@@ -18,9 +18,9 @@ const CLOSING: ReadonlyMap<string, string> = new Map([
 const MARK = String.raw`["'“”‘’]?`;
 const NAME = String.raw`[A-Za-z_][\w -]{0,30}`;
 /**
- * What may follow the closing mark of a text in an object (`AFTER_MEMBER`) and in a list (`AFTER_ITEM`). Before
- * anything else, such as a word, the mark is part of the text. The object may be cut within a name. Sentences contain
- * `#12` and `word =`, so `#` before a word ends no text, and a name with `=` only after a comma or a line break.
+ * A quotation mark ends a text only if one of these patterns matches behind it: `AFTER_MEMBER` in an object, which may
+ * be cut within a name, and `AFTER_ITEM` in a list. Before a word, the mark is part of the text. Sentences contain `#12`
+ * and `word =`, so `#` before a word ends no text, and a name with `=` does only after a comma or a line break.
  */
 const AFTER_MEMBER = new RegExp(
   String.raw`\s*(?:,?\s*(?:\}|$|\x60{3}|//|#(?!\w)|/\*|${MARK}${NAME}${MARK}\s*:)|,\s*["'“](?:${NAME}${MARK})?\s*$)|[ \t]*[,\n]\s{0,40}${MARK}${NAME}${MARK}\s*=`,

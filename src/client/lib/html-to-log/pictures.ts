@@ -1,4 +1,4 @@
-/** What HTML shows but does not hold as text: emoji, formulas with a description in TeX, fields, drawn elements. */
+/** Reads as text what HTML shows by other means: emoji as pictures, formulas with TeX, fields, drawn elements. */
 
 const EMOJI = /\p{Extended_Pictographic}|\p{Regional_Indicator}|\u20E3/u;
 const isEmoji = (text: string): boolean => text.length <= 40 && EMOJI.test(text) && !/[\p{L}<>]/u.test(text);
