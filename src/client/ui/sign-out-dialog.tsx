@@ -1,4 +1,4 @@
-/** Asks what to do with unsaved text before a sign-out, which wipes it from this browser. */
+/** Asks what to do with unsaved text before a sign-out, which deletes the text from this browser. */
 import type { ReactNode } from 'react';
 import { dayLabel, type Day } from '#domain/day/day.ts';
 import { MESSAGES } from '#domain/messages.ts';
@@ -63,16 +63,16 @@ type UnsavedDaysDialogProps = {
   title: string;
   intro: string;
   days: readonly Day[];
-  /** Other texts than logs, as they are listed. */
+  /** List items for unsaved texts that are not logs. */
   texts?: readonly ReactNode[];
   why: string;
   problem?: string | null;
   onClose: () => void;
-  /** The buttons, one below the other. */
+  /** The buttons. */
   children: ReactNode;
 };
 
-/** A question about the text that only this browser has. */
+/** Lists text that only this browser has, and asks what to do with it. */
 export function UnsavedDaysDialog({
   title,
   intro,

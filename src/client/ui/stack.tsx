@@ -1,18 +1,17 @@
-/** The parts that pages, cards and dialogs are laid out with: a column, a row of buttons, a list of rows, quiet text. */
+/** Layout primitives of pages, cards and dialogs: a column, a row of buttons, a list of rows, muted text. */
 import type { ComponentProps, ReactNode } from 'react';
 import { Button } from './button.tsx';
 import styles from './stack.module.css';
 
-/** A space of the tokens: `s1` is 4 px. */
 type StackProps = Omit<ComponentProps<'div'>, 'className'> & {
+  /** A spacing token of `styles/tokens.css`: `s1` is 4 px. */
   gap?: 's1' | 's2' | 's3' | 's4';
   /** The space above the column. */
   above?: 's2' | 's4' | 's6';
-  /** Gives everything in the column its width. Otherwise a button is as wide as its label. */
+  /** Stretches the children to the width of the column. Otherwise a button is as wide as its label. */
   stretch?: boolean;
 };
 
-/** A column. */
 export const Stack = ({ gap, above, stretch, ...rest }: StackProps) => (
   <div {...rest} className={styles.stack} data-gap={gap} data-above={above} data-stretch={stretch || undefined} />
 );
@@ -23,22 +22,22 @@ export const Buttons = ({ children }: { children: ReactNode }) => <div className
 /** A list with a hairline between its rows. */
 export const Rows = (props: Omit<ComponentProps<'ul'>, 'className'>) => <ul {...props} className={styles.rows} />;
 
-/** `children`: what the row says, and the buttons at its end. */
+/** `children`: the text of the row, then its buttons. */
 export const Row = ({ children }: { children: ReactNode }) => <li className={styles.row}>{children}</li>;
 
 /** The name of a row, above its hint. */
 export const RowName = ({ children }: { children: ReactNode }) => <p className={styles.name}>{children}</p>;
 
-/** A quiet paragraph of the size of the text. */
+/** A muted paragraph in the normal size. */
 export const Quiet = (props: Omit<ComponentProps<'p'>, 'className'>) => <p {...props} className={styles.quiet} />;
 
-/** A small quiet paragraph. */
+/** A small muted paragraph. */
 export const Hint = (props: Omit<ComponentProps<'p'>, 'className'>) => <p {...props} className={styles.hint} />;
 
-/** A query of TanStack, or what looks like one. */
+/** The members of a TanStack query that `LoadError` needs. */
 type Request = { refetch: () => Promise<unknown>; isFetching: boolean };
 
-/** Shown in place of what could not be loaded. `children` say what it is, and that nothing is lost. */
+/** Replaces content that could not be loaded: a message (`children`) and a retry button. */
 export const LoadError = ({ request, children }: { request: Request; children: ReactNode }) => (
   <Stack gap="s3">
     <Quiet role="alert">{children}</Quiet>

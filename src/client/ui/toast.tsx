@@ -1,6 +1,6 @@
 /**
- * Toasts: short messages at the top of the page. They disappear after some seconds, an error with a button only when it
- * is dismissed.
+ * Toasts: short messages at the top of the page. They disappear after some seconds, except an error with a button,
+ * which the user dismisses.
  */
 import CircleAlert from 'lucide-react/icons/circle-exclamation-point';
 import CircleCheck from 'lucide-react/icons/circle-check';
@@ -22,10 +22,7 @@ import { Button, IconButton } from './button.tsx';
 import styles from './toast.module.css';
 
 const TOAST_MS = 5_000;
-/**
- * How long a toast with a link or a button is shown. Not longer, because a toast lies over the page. An error with a
- * button stays until the user dismisses it.
- */
+/** For a toast with a link or a button. Not longer, because a toast covers the page. */
 const LONG_TOAST_MS = 20_000;
 /**
  * A dialog often closes as its toast is shown, and the live region then moves out of the dialog. Screen readers
@@ -36,9 +33,8 @@ const ANNOUNCE_DELAY_MS = 100;
 export type Toast = {
   kind: 'success' | 'error' | 'info';
   text: string;
-  /** A toast replaces the earlier one of the same topic, whose button is stale. The topic of a log is its day. */
+  /** A toast replaces the earlier one of its topic, whose button is stale. A toast about a log has its day as topic. */
   topic?: string;
-  /** A button. An error with a button stays until the user dismisses it. */
   action?: { label: string; run: () => void };
   /** Shown after the text. A toast with a link stays longer. */
   link?: { label: string; href: string };
@@ -66,7 +62,7 @@ function useToasts(): Toasts {
 /** Returns a function that shows a toast. */
 export const useToast = (): Toasts['show'] => useToasts().show;
 
-/** Modal dialogs call this function, because they would otherwise cover the toasts and make them inert. */
+/** For modal dialogs, which would otherwise cover the toasts and make them inert. */
 export const useAttachToasts = (): Toasts['attach'] => useToasts().attach;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * The user's preferences (docs/specification/habit.md 1): the last known ones at once, those of the server a moment
- * later.
+ * The user's preferences (docs/specification/habit.md 1): at once as this browser last stored them, then as the server
+ * sends them.
  */
 import { useQuery } from '@tanstack/react-query';
 import { DEFAULT_PREFERENCES, parsePreferences, type Preferences } from '#domain/habit/preferences.ts';
@@ -16,12 +16,11 @@ export const PREFERENCES_KEY = ['preferences'] as const;
 
 export type PreferencesState = {
   preferences: Preferences;
-  /** True once the server has sent them: only then may a screen offer to change them. */
+  /** True once the server has sent the preferences. Only then may a screen offer to change them. */
   isRead: boolean;
   isFailed: boolean;
 };
 
-/** Reads the preferences once; until then it gives the last known ones. */
 export function usePreferences(): PreferencesState {
   const data = useData();
   const { id: userId } = useUser();
@@ -44,7 +43,7 @@ export function usePreferences(): PreferencesState {
   return { preferences: read ?? storedPreferences(userId), isRead: read !== undefined, isFailed: isError };
 }
 
-/** Known at the start, without the server. Never throws: a browser that blocks storage has stored none. */
+/** The preferences that this browser stored. The defaults if it has none or blocks storage. */
 function storedPreferences(userId: string): Preferences {
   try {
     return parsePreferences(JSON.parse(localStorage.getItem(PREFERENCES_PREFIX + userId)!));

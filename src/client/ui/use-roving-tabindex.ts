@@ -3,9 +3,8 @@ import { useRef, useState, type KeyboardEvent } from 'react';
 type Item = { focus: () => void };
 
 /**
- * Roving tabindex: a group of items is one tab stop, and the arrow keys move between its items.
- *
- * `move` returns the target index of a key, or null for keys that do not move.
+ * Roving tabindex: a group of items is one tab stop, and the arrow keys move between its items. `move` returns the
+ * index that a key moves to, or null for other keys.
  */
 export function useRovingTabindex(count: number, first: number, move: (key: string, at: number) => number | null) {
   const [current, setCurrent] = useState(first);

@@ -1,4 +1,4 @@
-/** The user's time off (docs/specification/time-off.md 2): ranges of days, newest first, read once a page. */
+/** The user's time off (docs/specification/time-off.md 2): ranges of days, newest first. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { Day } from '#domain/day/day.ts';
 import type { TimeOff } from '#domain/day/time-off.ts';
@@ -12,12 +12,13 @@ const NONE: readonly TimeOffRange[] = [];
 
 export type TimeOffState = {
   ranges: readonly TimeOffRange[];
-  /** Until then `ranges` is empty. */
+  /** False until the server has answered. `ranges` is empty until then. */
   isRead: boolean;
   isFailed: boolean;
   refetch: () => void;
-  /** Resolves with whether the server has stored the range. A range that meets others takes their place. */
+  /** Resolves with false on failure. The server merges the range with those that it overlaps or touches. */
   add: (first: Day, last: Day) => Promise<boolean>;
+  /** Resolves with false on failure. */
   remove: (id: string) => Promise<boolean>;
 };
 

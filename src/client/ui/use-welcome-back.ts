@@ -1,4 +1,4 @@
-/** Tells a user by a toast that signing in has undone the deletion of the account. */
+/** The toast after a sign-in that has undone the deletion of the account. */
 import type { Session } from '@supabase/auth-js';
 import { useCallback, useEffect } from 'react';
 import { OWN_ACCOUNT_MESSAGES } from '#domain/account/own-account-messages.ts';
@@ -6,11 +6,11 @@ import { useSupabase } from '#client/lib/api/supabase.ts';
 import { DELETION_KEY } from '#client/lib/session/storage-keys.ts';
 import { useToast } from './toast.tsx';
 
-/** `deletion_undone` is only in the session as the server sent it: `setSession` stores the tokens without it. */
+/** Pass the session as the server sent it: `setSession` drops `deletion_undone`. */
 export const hasUndoneDeletion = (session: (Session & { deletion_undone?: true }) | null): boolean =>
   session?.deletion_undone ?? false;
 
-/** Calls `welcome` after every sign-in while the calling screen is mounted. For the screens that sign in. */
+/** Runs `useWelcome` after every sign-in while the calling screen is mounted. */
 export function useWelcomeBack(): void {
   const { onAuthStateChange } = useSupabase();
   const welcome = useWelcome();

@@ -1,4 +1,4 @@
-/** The layout of the reviews, settings and profile screens: a back link, a heading and one column. */
+/** The layout of most screens beside the journal: a back link, a heading and one column. */
 import type { ReactNode } from 'react';
 import ArrowLeft from 'lucide-react/icons/arrow-left';
 import { ROUTES } from '#domain/routes.ts';
@@ -24,7 +24,7 @@ type SectionProps = {
   children: ReactNode;
   /** Marks a section that the user's plan does not include. */
   locked?: boolean;
-  /** A part of another section. */
+  /** A subsection: its heading is an `h3`. */
   isPart?: boolean;
 };
 
@@ -38,7 +38,6 @@ export function Section({ title, children, locked = false, isPart = false }: Sec
   );
 }
 
-/** The link back to the journal on the reviews, settings and profile screens. */
 export function BackToJournal() {
   return (
     <Link to={ROUTES.journal.path}>

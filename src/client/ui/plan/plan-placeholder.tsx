@@ -1,6 +1,4 @@
-/**
- * Replaces content that depends on the plan while the plan is unknown. Never offers an upgrade: the user may have paid.
- */
+/** Replaces content that depends on the plan: while the plan is unknown, and on the free plan. */
 import { useState, type ReactNode } from 'react';
 import { PROFILE_MESSAGES } from '#domain/messages.ts';
 import { useSession } from '#client/lib/session/session.ts';
@@ -10,6 +8,7 @@ import { useToast } from '../toast.tsx';
 import { LoadingText } from '../loading-text.tsx';
 import { LockedCrown } from './upgrade-button.tsx';
 
+/** Shown while the plan is unknown. Never offers an upgrade: the user may have paid. */
 export function PlanPlaceholder() {
   const { profileState } = useSession();
   if (profileState === 'unavailable') return <PlanUnavailable />;

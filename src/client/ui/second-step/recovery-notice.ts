@@ -1,4 +1,4 @@
-/** Tells a user who has just used a recovery code how many are left, and where to replace what was lost. */
+/** The toast after the use of a recovery code: how many codes are left, and a link to get new ones or add a factor. */
 import { ROUTES } from '#domain/routes.ts';
 import type { Toast } from '../toast.tsx';
 
@@ -8,7 +8,7 @@ export const TWO_STEP_HASH = '#two-step';
 /** The hash that unfolds the profile page's section on security. */
 export const SECURITY_HASH = '#security';
 
-/** With this many codes left or fewer, the notice suggests new ones. */
+/** With this many codes left or fewer, the toast suggests new ones. */
 const FEW_CODES = 3;
 
 /** `hasLink` is false on pages that the user must not leave, such as a password reset. */

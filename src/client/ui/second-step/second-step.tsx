@@ -34,7 +34,7 @@ export function SecondStep({ auth, user, onPassed = () => undefined, children }:
   const others = factors.filter(({ id }) => id !== chosen);
   return (
     <Stack stretch>
-      {/* A new key for each way drops the typed code and the error of the previous way. */}
+      {/* The key remounts the form, which drops the typed code and the error of the previous factor. */}
       <Way key={chosen} auth={auth} factor={factor} onPassed={onPassed} />
       <Stack gap="s1" stretch>
         {others.map((other) => (
@@ -93,7 +93,6 @@ export type FactorProps = {
   onPassed: () => void;
 };
 
-/** The second step with the code of an authenticator app. */
 function AppCode({ auth, factor, onPassed }: FactorProps) {
   return (
     <CodeForm
@@ -111,7 +110,6 @@ function AppCode({ auth, factor, onPassed }: FactorProps) {
   );
 }
 
-/** The second step with a code that is texted to the user's phone. */
 function TextedCode({ auth, factor, onPassed }: FactorProps) {
   const challengeId = useRef('');
   const [isSent, setSent] = useState(false);
@@ -153,7 +151,7 @@ function TextedCode({ auth, factor, onPassed }: FactorProps) {
   );
 }
 
-/** The second step with a security key, or with a passkey that was set up as one. */
+/** Accepts a security key, or a passkey that was set up as one. */
 function SecurityKey({ auth, factor, onPassed }: FactorProps) {
   const { outcome, busy, onSubmit } = useSubmit(async () => {
     const { error } = await auth.mfa.webauthn.authenticate({ factorId: factor.id });
@@ -173,14 +171,14 @@ function SecurityKey({ auth, factor, onPassed }: FactorProps) {
   );
 }
 
-/** The second step with one of the recovery codes, for a user who has lost the devices of all other ways. */
+/** For a user who has lost the devices of all other factors. */
 function RecoveryCode({ auth, onPassed }: { auth: Auth; onPassed: () => void }) {
   const pageAuth = useAuth();
   const toast = useToast();
   /** Shows the number of unused codes in a toast. Best effort: the profile page shows the number too. */
   const showRemaining = async (): Promise<void> => {
     const { data } = await auth.mfa.recoveryCodes.getStatus();
-    // During a password reset, `auth` is a client in memory, and the page has no session: no link to the profile page.
+    // During a password reset, `auth` is an in-memory client and the page has no session, so the profile cannot open.
     if (data) toast(recoveryNotice(data.remaining, auth === pageAuth));
   };
   const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {

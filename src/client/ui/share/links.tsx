@@ -1,4 +1,4 @@
-/** The requests of read-only links. */
+/** Lists, creates and ends read-only links, and shows them as rows. */
 import type { ApiRow } from '#domain/database-rows.ts';
 import { dateRangeLabel } from '#domain/day/date-range.ts';
 import { dateLabel, dayOf } from '#domain/day/day.ts';
@@ -19,7 +19,7 @@ type OwnLink = ApiRow<'document_links'> & { title: string };
 
 export const linksKey = (userId: string) => ['links', userId] as const;
 
-/** The links that still work, newest first, with the titles of what they show. */
+/** The unexpired links, newest first, with the titles of their documents and reviews. */
 export async function listLinks(data: DataClient, userId: string, signal: AbortSignal): Promise<OwnLink[]> {
   const { data: rows } = await data
     .from('document_links')
@@ -74,12 +74,11 @@ async function endLink(data: DataClient, userId: string, id: string): Promise<vo
 type LinkRowsProps = {
   links: readonly OwnLink[];
   label: string;
-  /** Makes a new address in place of a link. */
+  /** Replaces a link by one with a new address. */
   onRenew?: (id: string) => void;
   onEnd?: (link: OwnLink) => void;
 };
 
-/** A list of read-only links, each with what it shows, when it ends, and a button that ends it at once. */
 export function LinkRows({ links, label, onRenew, onEnd }: LinkRowsProps) {
   const data = useData();
   const { id: userId } = useUser();

@@ -9,7 +9,7 @@ const shareDialog = lazyChunk(async () => (await import('./share-dialog.tsx')).S
 
 type ShareButtonProps = {
   target: LinkTarget;
-  /** Runs before the dialog opens. False if there is nothing to show yet. */
+  /** Runs before the dialog opens. The dialog stays closed if it resolves with false. */
   prepare?: () => Promise<boolean>;
 };
 

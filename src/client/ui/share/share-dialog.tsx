@@ -1,4 +1,4 @@
-/** Makes a read-only link to a document or a review, and lists those that it has (docs/specification/wins.md 2). */
+/** Makes a read-only link to a document or a review, and lists its existing links (docs/specification/wins.md 2). */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type Ref } from 'react';
 import { LINK_DAYS, type LinkAnswer, type LinkDays } from '#domain/documents/document-links.ts';
@@ -90,7 +90,7 @@ export function ShareDialog({ target, onClose }: { target: LinkTarget; onClose: 
   );
 }
 
-/** The address, which is shown this one time. */
+/** The address of a new link. The server cannot show it again: it stores only a hash. */
 function NewAddress({ url, copyRef }: { url: string; copyRef: Ref<HTMLButtonElement> }) {
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.focus(), []);
