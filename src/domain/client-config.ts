@@ -13,7 +13,7 @@ export type ClientConfig = {
     /** False removes the service worker of this browser. */
     serviceWorker: boolean;
   };
-  /** Settings of sign-in, sign-up and linking. Signing in with a mail address and a password is always possible. */
+  /** What the operator has turned on. Signing in with a mail address and a password is always possible. */
   signIn: {
     /** New accounts can be created. */
     signups: boolean;

@@ -20,7 +20,7 @@ export type ListedToken = {
   scopes: TokenScope[];
   created_at: string;
   expires_at: string;
-  /** To the hour; null before the first use. */
+  /** Recorded at most once an hour; null before the first use. */
   last_used_at: string | null;
 };
 
@@ -32,7 +32,7 @@ export type TokenList = { tokens: ListedToken[]; slack_links: ListedSlackLink[] 
 /** The answer of `POST /auth/v1/tokens`; `token` is shown once. */
 export type CreatedToken = ListedToken & { token: string };
 
-/** The letters of the code that a user compares or types: no vowels, so that no code is a word. */
+/** The alphabet of a code that a user compares or types (RFC 8628 6.1). Without vowels no code is a word. */
 export const USER_CODE_LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
 export const USER_CODE_LENGTH = 8;
 
@@ -47,7 +47,7 @@ export const formatUserCode = (code: string): string => `${code.slice(0, 4)}-${c
 /** The request that the page /connect shows before the user answers. */
 export type ConnectRequest = {
   kind: 'device' | 'slack';
-  /** As the program calls itself. */
+  /** The name that the program gave itself. */
   name: string;
   scopes: TokenScope[];
   /** To compare with the program's screen; null for Slack. */

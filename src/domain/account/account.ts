@@ -9,10 +9,10 @@ export const PASSWORD_MIN_LENGTH = 6;
 export const PASSWORD_MAX_BYTES = 72;
 export const EMAIL_MAX_LENGTH = 255;
 export const COMMON_PASSWORD_PROBLEM = 'Please choose a password that is harder to guess';
-/** For passwords that only the server rejects: more common ones, and ones close to the owner's name or address. */
+/** For passwords that only the server rejects: further common ones, and ones close to the owner's name or address. */
 export const GUESSABLE_PASSWORD_PROBLEM =
   'This password is easy to guess: it is common, or close to your name, your address or ours. Try a few random words.';
-/** The pattern of a required name: `required` alone accepts spaces. */
+/** The `pattern` of a required name input: `required` alone accepts spaces. */
 export const NAME_PATTERN = '.*\\S.*';
 
 /** text @ text . text, without spaces (docs/specification/messages.md 3). */
@@ -21,7 +21,7 @@ const SIMPLE_EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 export const EMAIL_PROBLEM = 'Please enter a valid email address';
 export const validateEmail = (email: string): string | null => (SIMPLE_EMAIL.test(email.trim()) ? null : EMAIL_PROBLEM);
 
-/** Most common passwords in lower case, besides the sequences and repetitions that `isCommonPassword` detects. */
+/** Common passwords in lower case, besides the sequences and repetitions that `isCommonPassword` detects. */
 const COMMON_PASSWORDS = new Set(
   (
     'password password1 passw0rd p@ssw0rd p@ssword passwort qwerty qwerty1 qwerty12 qwerty123 qwertyuiop qwertz azerty ' +
@@ -80,9 +80,7 @@ export function validateProfile(form: ProfileForm, now: ProfileNow): string | nu
   return isUnchanged ? 'No changes to save' : null;
 }
 
-/**
- * Parses a six-digit code from a mail, tolerating spaces, dashes and full-width digits; null if it has not six digits.
- */
+/** Parses a six-digit code, tolerating spaces, dashes and full-width digits. Null for anything else. */
 export function parseCode(typed: string): string | null {
   const digits = typed.normalize('NFKC').replaceAll(/[\s\p{Pd}]/gu, '');
   return /^\d{6}$/.test(digits) ? digits : null;
@@ -91,15 +89,15 @@ export function parseCode(typed: string): string | null {
 /** White space, and characters that show nothing: marks of direction, zero-width spaces, a byte order mark. */
 const INVISIBLE_ENDS = /^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu;
 const LABELS = /^[\p{L}\p{N}\p{M}.-]+$/u;
-/** Threat: trimming a text of many spaces takes time in the square of its length. No address is as long. */
+/** Threat: `INVISIBLE_ENDS` takes quadratic time on many spaces (ReDoS). No address is this long. */
 const MAX_LENGTH = 512;
 
-/** Browsers and Node have it; the types of this folder do not. */
+/** Browsers and Node have `URL`; the types of this folder do not. */
 declare const URL: new (url: string) => { hostname: string };
 
 /**
- * Drops what is invisible at both ends and writes an international domain in ASCII (punycode), as some browsers do
- * themselves. Anything else stays as it is, for the caller to refuse.
+ * Trims white space and invisible characters, and converts an international domain to ASCII (Punycode), as some
+ * browsers do. Returns an invalid address unconverted, for the caller to refuse.
  */
 export function normalizeAddress(typed: string): string {
   if (typed.length > MAX_LENGTH) return typed;
@@ -115,7 +113,7 @@ export function normalizeAddress(typed: string): string {
 
 const HOST_NAME = /^[\w-]+(?:\.[\w-]+)+$/;
 
-/** The domain of a work address, or of a company alone, as single sign-on looks it up; null without one. */
+/** The domain by which single sign-on finds a company: typed alone, or part of a typed address. Null without one. */
 export function parseCompanyDomain(typed: string): string | null {
   const name = normalizeAddress(typed);
   const domain = normalizeAddress(name.includes('@') ? name : `any@${name}`).replace(/^.*@/s, '');
@@ -123,8 +121,8 @@ export function parseCompanyDomain(typed: string): string | null {
 }
 
 /**
- * Threat: look-alike addresses. The Kelvin sign and letters of double width become ASCII in punycode, and ignorable
- * marks vanish, so an address that a provider verified would be another person's here.
+ * Threat: look-alike addresses. Conversion to Punycode maps the Kelvin sign and full-width letters to ASCII and drops
+ * ignorable characters, so an address that a provider verified would become another person's.
  */
 const imitatesAscii = (domain: string): boolean =>
   /\p{Default_Ignorable_Code_Point}/u.test(domain) ||

@@ -1,6 +1,4 @@
-/**
- * Messages about sessions and the deletion of the account. Not in `domain/messages.ts`, to keep the first loads small.
- */
+/** Messages about deleting the account and its archive. Not in `domain/messages.ts`, to keep the first load small. */
 import { MESSAGES } from '../messages.ts';
 
 export const OWN_ACCOUNT_MESSAGES = {
@@ -12,10 +10,7 @@ export const OWN_ACCOUNT_MESSAGES = {
   notReached: 'The server could not be reached. Nothing has changed. Please try again.',
 } as const;
 
-/**
- * `code` is of a refusal by /auth/v1 or by the function `archive`. `field` names the input that the text is about: the
- * password or the code.
- */
+/** `code`: the error code of /auth/v1 or of the function `archive`. `field`: the input that the text is about. */
 export function refusalMessage(code: string): { text: string; field?: 'password' | 'code' } {
   switch (code) {
     case 'invalid_credentials':

@@ -1,7 +1,7 @@
 /** The advice of security mails to an owner who did not make the change (docs/specification/accounts.md 16). */
 import { ROUTES } from '../routes.ts';
 
-/** `services`: what signs the owner in besides a password and codes, in words, for example "your Google account". */
+/** `services`: the accounts at third parties that sign the owner in, such as "your Google account" or "your wallet". */
 export type SignInFacts = { hasPassword: boolean; services: readonly string[] };
 
 export type SecuringAdvice = {
@@ -9,7 +9,7 @@ export type SecuringAdvice = {
   words: string;
   /** The page on which the owner follows the advice. */
   page: { path: string; label: string };
-  /** Tells the owner to check the services too, whose accounts no page of ours can secure. Null without services. */
+  /** Tells the owner to check the services, whose accounts we cannot secure. Null without services. */
   services: string | null;
 };
 

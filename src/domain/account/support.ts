@@ -8,7 +8,7 @@ const CONTACT_SUPPORT: ReadonlySet<string> = new Set([
   ANALYSIS_PROBLEMS.configuration,
 ]);
 
-/** True for those messages of our catalogue that are shown together with the support address. */
+/** True for a message that is shown together with the support address. */
 export const mentionsSupport = (text: string): boolean => CONTACT_SUPPORT.has(text);
 
 /** A `mailto:` link; `topic` becomes part of the subject. */

@@ -104,7 +104,7 @@ export function createCitationFinder(lines: readonly CitableLine[]): FindCitatio
   };
 }
 
-/** Minimum length, in UTF-16 units, of a line's first words that cite the line although they are not its ref. */
+/** Minimum length, in UTF-16 units, of a prefix that cites a line without being its ref. */
 const MIN_PREFIX_LENGTH = 8;
 
 const isNumber = (text: string): boolean => NUMBER.test(text.trim());
@@ -147,15 +147,15 @@ export function resolveCitations(text: string, find: FindCitation): { text: stri
 }
 
 /**
- * Converts `cited` and `cited_refs` of a stored analysis. `refs` is null for an analysis of an earlier version, which
+ * Converts `cited` and `cited_refs` of a stored analysis. `refs` is null for an analysis of an earlier prompt, which
  * cites line positions (`labelLineNumbers`).
  */
 export const toCitations = (lines: readonly number[], refs: readonly string[] | null): Citation[] =>
   lines.map((line, index) => ({ line, ref: refs?.[index] ?? lineLabel(line) }));
 
 /**
- * Analyses of an earlier version cite the position of a line among all lines. Shows their `[4]` as `[line 4]`, because
- * the page may show a different number there.
+ * Analyses of an earlier prompt cite the position of a line among all lines. Writes their `[4]` as `[line 4]`, because
+ * the page may show another number beside that line.
  */
 export const labelLineNumbers = (text: string): string =>
   replaceCitations(text, (parts) => (parts.every(isNumber) ? `[${parts.map(lineLabel).join(', ')}]` : null));

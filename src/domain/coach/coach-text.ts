@@ -86,10 +86,7 @@ export function parseCoachText(text: string, { isPartial = false, refs = NO_REFS
   return blocks;
 }
 
-/**
- * Reduces quotes, code, tables and links to their text; links must not lead anywhere. Fences and rules become blank
- * lines, which end a paragraph.
- */
+/** Reduces quotes, code, tables and links to their text. Fences and rules become blank lines, which end a paragraph. */
 function removeUnsupportedMarkdown(sourceLine: string, isPartial: boolean): string {
   let line = sourceLine.replace(QUOTE, '');
   if (FENCE.test(line) || HORIZONTAL_RULE.test(line)) return '';
@@ -175,7 +172,7 @@ function findClosing(text: string, delimiter: string): number {
 }
 
 const CITED_NUMBER = String.raw`#?\d{1,7}(?:\.\d{1,7}){0,40}`;
-/** `[3.2]` and `[1, 3]`, the form that the prompt asks for, or `item 3`, `items 2, 4 and 5`. */
+/** `[3.2]`, `[1, 3]` and `[first words]`, as the prompt asks for, or `item 3`, `items 2, 4 and 5`. */
 const CITATIONS = new RegExp(
   String.raw`\[[^\[\]\n]{1,${MAX_CITATION_LENGTH}}\]|\bitems?\s{1,3}${CITED_NUMBER}` +
     String.raw`(?:\s{0,3}(?:,\s{0,3}(?:and\s|or\s)?|and|or|to|through|&|[-–])\s{0,3}${CITED_NUMBER}(?!\s{0,3}%))*`,

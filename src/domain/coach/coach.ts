@@ -11,7 +11,7 @@ import type { ReviewPeriod } from '../plan/review-period.ts';
 
 /** Logs with a shorter text get no feedback. */
 const MIN_FEEDBACK_CHARS = 10;
-/** Earlier days sent as context with the analysed one; logs shorter than `MIN_CONTEXT_CHARS` are left out. */
+/** The latest earlier logs sent as context; those shorter than `MIN_CONTEXT_CHARS` are left out. */
 export const CONTEXT_DAYS = 3;
 export const MIN_CONTEXT_CHARS = 11;
 /** A review needs at least one log of this length. */
@@ -23,7 +23,7 @@ export const SCORE_RANGE = { min: 1, max: 10 } as const;
 /** `limit`: the server's setting, which may differ from `FAIR_USE_ANALYSES`. */
 export const dailyLimitText = (limit: number): string =>
   `You have reached the fair-use limit of ${limit} ${limit === 1 ? 'analysis' : 'analyses'} a day. Please come back tomorrow.`;
-/** After more failed retries the panel says that the service may be unavailable. */
+/** After more failed retries, `failureMessage` says that the service may be unavailable. */
 const MAX_RETRIES_WITH_CAUSE = 2;
 
 /** Why a started analysis failed. */
@@ -102,15 +102,15 @@ export type ReviewResult = {
 };
 
 /**
- * `step` of `of`: the months of the period that have a log, and the review as the last step. `month`: the first day of
- * the month that is read; null for the review. `analyses`: how many of the steps the coach is asked for, because no
- * summary of the same words is kept.
+ * Step `step` of `of`. A long review has a step for each month that has a log, and a last one for the review itself.
+ * `month`: the first day of the month that the coach reads; null for the review. `analyses`: the steps that call the
+ * model; the other months have a stored summary of the same text.
  */
 export type ReviewProgress = { step: number; of: number; month: Day | null; analyses: number };
 
 /**
- * The server-sent events of an analysis. A stream ends with `done` (sent after the result is stored),
- * `problem`, `refused` or neither.
+ * The server-sent events of an analysis. A stream ends with `done` (sent after the result is stored), `problem`,
+ * `refused`, or without any of them if it is interrupted.
  */
 export type CoachEvent<Result = FeedbackResult | ReviewResult> =
   | { event: 'score'; data: { score: number } }

@@ -16,16 +16,16 @@ export function scoreBand(score: number): ScoreBand {
 
 // One sentence about the direction of a period's HustleScores (docs/specification/year.md 2).
 
-/** Fewer scores say nothing. */
+/** Fewer scores show no trend. */
 const MIN_SCORES = 8;
 /** Longer periods name the month of their first score instead of its day. */
 const MAX_DAYS_BY_DATE = 62;
-/** A difference of the means must exceed its standard error by this factor. Less is scatter. */
+/** The difference of the means must exceed this many standard errors. A smaller one may be chance. */
 const MIN_STANDARD_ERRORS = 2;
 
 /**
- * Compares the first third of the scores with the last one. `scores`: oldest first. Null if they are too few, or differ
- * by no more than they scatter.
+ * Compares the mean of the first third of the scores with that of the last third. `scores`: oldest first. Null for too
+ * few scores, or if the difference may be chance.
  */
 export function trendSentence(scores: readonly { date: Day; score: number }[], today: Day): string | null {
   if (scores.length < MIN_SCORES) return null;

@@ -4,19 +4,19 @@
  *
  * Threat: a user writes such a line into the log to choose the score. Only the model's reply is parsed, never the log.
  * If the reply has two different scores, one may be quoted from the log, so the reply is invalid. A score line that
- * stands word for word in the log counts only as the reply's first line. Two different facts are both dropped, and the
- * rest of the reply is used.
+ * stands word for word in a log of the prompt counts only as the reply's first line. Two different facts are both
+ * dropped, and the rest of the reply is used.
  */
 import { SCORE_RANGE } from './coach.ts';
 
-/** Between a score and its scale, in languages that models mix in. */
+/** The words between a score and its scale, in languages that models mix in. */
 const OF = String.raw` ?(?:/|out of|of|von|sur|de|di|van|av|af|из) ?`;
 const TEN = String.raw`(?:10(?:[.,]0)?(?![\d.,]*\d)|ten(?!\p{L}))`;
 const NUMBER_WORDS = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
 const ANY_NUMBER = String.raw`((?:10|[1-9])(?:[.,]\d)?(?![\d%])|(?:${NUMBER_WORDS.join('|')})(?!\p{L}))`;
 /**
- * Behind a score and its scale, another score: "or eight", "(maybe 8)", ", 8/10". Behind "or" its number may have any
- * word.
+ * A second score behind the first one: "or eight", "(maybe 8)", ", 8/10". Any text after "or" counts as a score, except
+ * "or so".
  */
 const ALTERNATIVE = new RegExp(
   String.raw`^[>\]})]?(?:${OF}${TEN})?(?: ?[点分점])?[ ,;:(|–—-]{0,4}` +
@@ -39,7 +39,7 @@ const LABEL = String.raw`^[^\p{L}\p{N}{<]*(?:\d{1,2}[.)] )?(?:(?:assistant|coach
 const OUT_OF_TEN_FOLLOWS = String.raw`(?=[\d.,]{1,6}[>\]})]?${OF}10)`;
 const SEPARATOR =
   String.raw`(?: ?\([^()]{0,20}\))?(?: ?(?:[:=–—→>]|- |is[ :])){0,2} ?(?:(?:about|around|roughly|approximately|an?|solid|strong|weak) ){0,2}` +
-  // A bracket that a model has kept of a template, or that LaTeX puts around an answer.
+  // A bracket that the model copied from a template, or of LaTeX's `\boxed{…}`.
   String.raw`(?:[★☆⭐🌟]{1,10} ?)?(?:(?:boxed)?[<[{(]${OUT_OF_TEN_FOLLOWS})?`;
 const SCORE_LINE = new RegExp(`${LABEL}hustle ?-? ?score${SEPARATOR}${VALUE}`, 'iud');
 const OCCASION = String.raw`(?: for (?:today|(?:the|this) (?:day|log)|[^:=]{1,40}(?=[:=])))?`;
@@ -48,7 +48,7 @@ const SCORE_WORD =
   '(?:score|rating|bewertung|punktzahl|note|puntuación|puntaje|calificación|pontuação|nota|punteggio|voto|cijfer|betyg|' +
   'ocena|wynik|skóre|puan|điểm|skor|оценка|оцінка|балл|βαθμολογία|评分|評分|得分|分数|スコア|点数|評価|점수|평점|التقييم|الدرجة|ציון|स्कोर|คะแนน)';
 const SCORE_NAME = new RegExp(`^(?:hustle|overall|final|total)?[ _-]?${SCORE_WORD}$`, 'iu');
-/** Whether a field or a line of this name holds a score. */
+/** True for the name of a field or line that holds a score. */
 export const isScoreName = (name: string): boolean => SCORE_NAME.test(name);
 /** The first line of a reply may have a shorter label, or none if the line holds nothing else. */
 const FIRST_LINE = new RegExp(
@@ -60,7 +60,7 @@ const FIRST_LINE = new RegExp(
   ].join('|'),
   'iud',
 );
-/** The words of a remark behind it hold no other number. */
+/** A value alone, or followed by a remark without numbers. */
 const ONLY_VALUE = new RegExp(`^${VALUE}(?: ?[-–—:;,.][^\\p{N}]*|[^\\p{L}\\p{N}]*)$`, 'iud');
 const OUT_OF_TEN = new RegExp(String.raw`(?<![\d.,])(\d{1,3}(?:[.,]\d{1,2})?)${OF}10(?![\d.,]*\d)`, 'giu');
 /** A label whose score stands on the next line, or in the row below. */
@@ -79,7 +79,7 @@ export const isFence = (line: string): boolean => /^\s{0,3}(?:`{3,}|~{3,})[\w-]{
 const MAX_SCORE_LINE_LENGTH = 120;
 const FACT_LINE = /^[\s*_#>"'`-]{0,20}Missing[ _-]?Fact[\s*_"'`]{0,9}(?:[:：=]|[-–—](?=\s))[\s*_"'`]{0,9}([^]*)$/i;
 
-/** The name of the field, where a model writes YAML: `score: 7`, `feedback: |`. */
+/** The label of the feedback in a reply that is written as YAML: `score: 7`, `feedback: |`. */
 const FEEDBACK_LABEL = /^[\s*_#>-]{0,9}feedback[*_ ]{0,3}[:：][\s*_]{0,3}(?:[|>][+-]?\s*$)?/i;
 const CITED_LINE = /^[\s*_#>-]{0,9}cited[*_ ]{0,3}[:：][\s\d.,[\]"'*_]{0,200}$/i;
 /** Blank, or a rule of Markdown or YAML. */
@@ -104,7 +104,7 @@ export type ScoredText = {
 /**
  * `isComplete`: false while the reply is streamed. The last line is then left out until it is longer than
  * `MAX_SCORE_LINE_LENGTH`, because it may still become a score line or a fact line. `isQuoted`: whether a text stands
- * word for word in the log.
+ * word for word in a log of the prompt.
  */
 export function parseScoredText(
   modelText: string,
@@ -176,7 +176,7 @@ export function readScore(value: unknown): number | null {
   return scores.size === 1 ? [...scores][0]! : null;
 }
 
-/** The score of a match of `VALUE`, and the one that the text behind it offers instead. */
+/** The score of a match of `VALUE`, and the second one behind it (`ALTERNATIVE`); null for one that is no number. */
 function scoresOf({ indices, input }: RegExpExecArray): (number | null)[] {
   const [start, end] = indices!.findLast((range) => range !== undefined)!;
   const alternative = ALTERNATIVE.exec(input.slice(end));
@@ -218,7 +218,7 @@ function plainCharacter(character: string): string {
   if (/[*`~\\"'“”„«»$]|\p{DI}/u.test(character)) return '';
   if (/[\s_|]/.test(character)) return ' ';
   if (character === '½') return '.5';
-  // The fraction slashes. NFKC writes ⅞ with one of them, which is no score.
+  // Fraction slashes of the model. The one in NFKC's form of ⅞ stays: `7⁄8` is no score.
   if (/[⁄∕]/.test(character)) return '/';
   const zero = ZEROS.find((first) => character.codePointAt(0)! >= first && character.codePointAt(0)! < first + 10);
   if (zero !== undefined) return String(character.codePointAt(0)! - zero);

@@ -10,7 +10,7 @@ export type DayText = { date: Day; text: string };
 
 /**
  * The first line below the headings of each log (`firstReportedLine`), oldest day first, as a substitute for wins.
- * Skips canned logs (`QUICK_ENTRIES`). `html`: the stored log.
+ * Skips quick entries. `html`: the stored log.
  */
 export function firstLines(logs: readonly { date: Day; html: string }[]): DayText[] {
   return logs
@@ -28,13 +28,13 @@ const HEADING_START = String.raw`^[^\p{L}\p{N}]*(?:\d{1,2}[.)]?[^\p{L}\p{N}]*)?`
 const HEADING = new RegExp(String.raw`${HEADING_START}wins[^\p{L}\p{N}]*$`, 'iu');
 const PARTIAL_HEADING = new RegExp(String.raw`${HEADING_START}(?:w(?:i(?:n(?:s[^\p{L}\p{N}]*)?)?)?)?$`, 'iu');
 
-/** The word alone on a line, in any case and with any Markdown: `**Wins**`, `## WINS:`. */
+/** The word "wins" alone on a line, in any case and with any Markdown: `**Wins**`, `## WINS:`. */
 export const isWinsHeading = (line: string): boolean => HEADING.test(line);
 /** True for a streamed line that may become the heading of the wins, also for an empty line. */
 export const isWinsHeadingPrefix = (line: string): boolean => PARTIAL_HEADING.test(line);
 
 const MARKER = String.raw`^[\s>]{0,12}([-*•+·–—]\s+|\d{1,2}[.)]\s+|\|\s*)?(?:[\p{So}\uFE0F]{1,3}\s?)?[*_([\x60"]{0,4}`;
-/** Models also write a date with other signs, a weekday beside it, and anything between the date and the win. */
+/** Models also write other separators in a date, a weekday beside it, and other signs between the date and the win. */
 const DATED_LINE = new RegExp(
   String.raw`${MARKER}(?:(?<=[-*•+.)]\s[*_]{0,3})\p{L}{2,12}[.,]{1,2} )?(\d{4}([-‐‑–/.])\d{2}\3\d{2})(?!\d)[*_)\]\x60"]{0,4}(?:\s?\([A-Za-zÀ-ÿ]{2,12}\.?\))?[*_]{0,3}\s{0,9}[:：;,.|/·•→>=~–—-]{0,3}[*_]{0,3}\s*(\S.*)?$`,
   'u',
@@ -44,7 +44,7 @@ const PARTIAL_DATED_LINE = new RegExp(
   'u',
 );
 
-/** A line that begins with a date. `date` may not exist in the calendar; `isItem`: as an item of a list. */
+/** A line that begins with a date. `date` may not exist in the calendar. `isItem`: in a list or a table. */
 export function parseDatedLine(line: string): { date: string; text: string; isItem: boolean } | null {
   const [, marker, date, , text = ''] = DATED_LINE.exec(line) ?? [];
   if (date === undefined) return null;
@@ -55,11 +55,11 @@ export function parseDatedLine(line: string): { date: string; text: string; isIt
 /** A line that continues the item above it, or an item within it. */
 export const isContinuation = (line: string): boolean => /^\s{2,12}\S/.test(line);
 
-/** A line that is a heading in Markdown. */
+/** A heading, or a short line in bold. */
 const TITLE = /^[\s>]{0,9}(?:#{1,6}\s.{1,60}|\*\*[^*]{1,60}\*\*(?:[:：]| \(\d{1,2}\))?)\s*$/u;
 const TABLE_ROW = /^\s*\|/;
 
-/** The named heading, or under any name the one above the dated items that end the text. */
+/** The index of the last "Wins" heading, else of any heading above the dated items that end the text; -1 for none. */
 function findWinsHeading(lines: readonly string[]): number {
   const named = lines.findLastIndex(isWinsHeading);
   if (named >= 0) return named;
@@ -86,7 +86,7 @@ export function splitReview(analysis: string): { text: string; wins: DayText[] }
     const open = found.at(-1);
     if (isDay(date)) found.push({ date, text });
     else if (open && isContinuation(line)) open.text = `${open.text} ${line.replace(/^\s*(?:[-*•]\s+)?/, '')}`.trim();
-    // A blank line, a rule, the head of a table, or a win whose end has not arrived yet.
+    // Skips a table's head and lines without letters (blank, a rule, an incomplete date). Other lines end the wins.
     else if (/\p{L}/u.test(line) && (open || !TABLE_ROW.test(line))) break;
   }
   const wins = found.flatMap(({ date, text }) =>
