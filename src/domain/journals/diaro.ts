@@ -1,5 +1,6 @@
 /**
- * Diaro: `DiaroBackup.xml` in a zip, tables of rows. An entry stores its instant in milliseconds and its own offset.
+ * Diaro: a zip with `DiaroBackup.xml`, which holds tables of rows. An entry stores its instant in milliseconds and the
+ * offset of its zone.
  */
 import { stringOf, titleOf } from './json-fields.ts';
 import { entryTime } from './timestamps.ts';

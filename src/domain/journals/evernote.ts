@@ -1,7 +1,7 @@
 /**
- * Evernote: `.enex`, an XML file of many notes whose texts are XHTML. Timestamps are UTC without a zone. Attachments
- * are Base64 within a note, so a file can have a gigabyte of which a few megabytes are text: notes are cut out of the
- * bytes one by one, without their attachments.
+ * Evernote: `.enex`, an XML file of many notes whose texts are XHTML. Timestamps are in UTC, and no zone is stored.
+ * Attachments are Base64 within a note, so a file of a gigabyte may hold a few megabytes of text. The reader therefore
+ * cuts the notes out of the bytes one by one, without their attachments.
  */
 import {
   type JournalEntry,
@@ -67,7 +67,7 @@ async function* readEnex(
     const { parts, attachments } = cutResources(bytes, start + NOTE_START.length, end);
     try {
       let xml = '';
-      // The whole file is UTF-8, and the parts are cut between tags.
+      // Each part can be decoded alone: the cuts between tags split no character of UTF-8.
       for (const part of parts) xml += await context.decode({ ...file, size: part.length, read: async () => part });
       yield* readNote(xml, attachments, source, context.zone);
     } catch {
@@ -142,7 +142,7 @@ function tasksOf(xml: string): Task[] {
 
 const VOID = new Set(['area', 'base', 'br', 'col', 'hr', 'img', 'input', 'link', 'meta', 'source', 'track', 'wbr']);
 
-/** ENML as HTML: check boxes as text, no media, no ciphertext, code blocks as such. */
+/** Converts ENML to HTML: check boxes become text, code blocks `<pre>`; media and ciphertext are left out. */
 function htmlOf(enml: string, tasks: readonly Task[]): string {
   let html = '';
   let from = 0;
@@ -154,7 +154,7 @@ function htmlOf(enml: string, tasks: readonly Task[]): string {
     else if (name === 'en-media') replaced = '';
     else if (name === 'li' && kind === 'start') {
       const checked = /--en-checked\s*:\s*(true|false)/.exec(attributes)?.[1];
-      // Drops the style, from which the page's converter would write a second box.
+      // Drops the style: `html-to-log` would write a second box for it.
       if (checked !== undefined) replaced = checked === 'true' ? '<li>[x] ' : '<li>[ ] ';
       // HTML knows no `<div/>`: it would open an element.
     } else if (kind === 'empty' && !VOID.has(name)) replaced = `${tag.slice(0, -2)}></${name}>`;
@@ -174,7 +174,7 @@ function htmlOf(enml: string, tasks: readonly Task[]): string {
     (attributes) => /-en-codeblock\s*:\s*true/.test(attributes),
     ({ inner }) => codeBlock(inner),
   );
-  // Links to other notes lead to the program.
+  // `evernote:` links to other notes open only in Evernote, so their text alone stays.
   html = replaceElements(
     html,
     'a',
@@ -199,7 +199,7 @@ function htmlOf(enml: string, tasks: readonly Task[]): string {
 const list = (tasks: readonly Task[]): string =>
   tasks.length > 0 ? `<ul>${tasks.map(({ html }) => html).join('')}</ul>` : '';
 
-/** `[x] <div>text</div>` would be two lines. */
+/** Moves each box into the block behind it: `[x] <div>text</div>` would become two lines. */
 const withBoxesInside = (html: string): string =>
   html.replace(/(\[[ x]\] )\s*((?:<(?:div|p|span)\b[^>]*>\s*)+)/g, '$2$1');
 

@@ -1,4 +1,4 @@
-/** How each program exports its entries, and what other files look like: texts for the import screen. */
+/** Texts of the import screen: how each program exports its entries, why an import stops, what unknown files may be. */
 import type { SourceFile } from './journal-reader.ts';
 
 /** The name of a program, and the export that the user must choose in it. */
@@ -78,7 +78,7 @@ const KINDS: readonly (readonly [extensions: RegExp, text: string])[] = [
   ],
 ];
 
-/** A text for files that no reader recognises. `decode` reads a file whole. */
+/** Says what the files may be that no reader recognises. `peek` decodes the start of a file, `decode` all of it. */
 export async function describeUnknownFiles(
   files: readonly SourceFile[],
   peek: (file: SourceFile) => Promise<string>,

@@ -1,6 +1,6 @@
 /**
- * YAML: whole files (RedNotebook), and at the beginning of a Markdown file (Obsidian, Joplin, site generators), or
- * TOML.
+ * Parses YAML files (RedNotebook), and the front matter of Markdown files in YAML or simple TOML (Obsidian, Joplin,
+ * site generators).
  */
 import { parse } from 'yaml';
 
@@ -17,7 +17,7 @@ export function splitFrontMatter(text: string): FrontMatter {
   const [block, mark, written] = match as unknown as [string, string, string];
   const yaml = mark === '---' ? written : written.replace(/^([\w-]+)[ \t]*=/gm, '$1:');
   const lines = yaml.split(/\r?\n/).filter((line) => line.trim() !== '');
-  // A line of dashes is also a thematic break: only lines of keys, their values and comments are front matter.
+  // A line of dashes may be a thematic break: in front matter, a key, a comment or a directive follows it.
   if (lines.length > 0 && !/^(?:[\p{L}\p{N}_"'].*?:(?:\s|$)|#|%)/u.test(lines[0]!)) return none;
   return { properties: parseProperties(yaml), body: text.slice(block.length) };
 }
@@ -33,7 +33,7 @@ function parseProperties(yaml: string): Map<string, unknown> {
     const values = parseYaml(yaml);
     if (typeof values === 'object' && values !== null && !Array.isArray(values)) return byName(Object.entries(values));
   } catch {
-    // Templates and colons in values break YAML. The simple lines are still readable.
+    // Placeholders of templates and colons in values break YAML. Lines of `name: value` are still readable.
   }
   const simple = yaml.split(/\r?\n/).flatMap((line) => {
     const [, name, value] = /^([\p{L}\p{N}_ -]+):[ \t]*(.*)$/u.exec(line) ?? [];
@@ -42,7 +42,10 @@ function parseProperties(yaml: string): Map<string, unknown> {
   return byName(simple);
 }
 
-/** The first of these properties that is a text, trimmed. A link without quotation marks (`[[May 1, 2024]]`) is a list. */
+/**
+ * The text of the first of these properties that has one, trimmed. Lists are joined, because YAML reads a wiki link
+ * without quotation marks (`[[May 1, 2024]]`) as a list.
+ */
 export function textProperty(properties: ReadonlyMap<string, unknown>, names: readonly string[]): string | null {
   for (const name of names) {
     const value = [properties.get(name)].flat(2).filter((part) => typeof part === 'string');

@@ -1,4 +1,4 @@
-/** Google Keep (Takeout): one JSON file per note, beside an HTML file with the same text. Instants have no zone. */
+/** Google Keep (Takeout): a JSON file per note, beside an HTML file with the same text. Stores instants, no zones. */
 import { escapeHtml } from '../log/entry-html.ts';
 import { fieldsOf, listOf, stringOf, titleOf, type Fields } from './json-fields.ts';
 import { noteTime } from './timestamps.ts';
@@ -13,7 +13,7 @@ import {
 } from './journal-reader.ts';
 import { checkBox } from './markup.ts';
 
-/** Takeout writes the names of labels and settings beside the notes. */
+/** Takeout writes files with label names and settings beside the notes. */
 const isBesideNotes = (path: string): boolean => /(?:^|\/)(?:Keep\/|Labels\.json$)/i.test(path);
 const NOTE_FIELDS = ['isTrashed', 'userEditedTimestampUsec', 'textContent', 'listContent'];
 const isNote = (note: Fields): boolean => NOTE_FIELDS.some((field) => field in note);
@@ -23,7 +23,7 @@ export const googleKeep: JournalReader = {
   async detect(files, peek) {
     for await (const head of jsonStarts(files, peek))
       if (/"(?:userEditedTimestampUsec|isTrashed)"\s*:/.test(head)) return 0.95;
-    // Fields have no fixed order, and a long text can come first.
+    // Fields have no fixed order: a long text can stand before these, outside of what `peek` reads.
     return files.some(({ path }) => /(?:^|\/)Takeout\/Keep\/[^/]+\.json$/.test(path)) ? 0.9 : 0;
   },
   owns: () => (file) => /(?:^|\/)Takeout\/(?:Keep\/[^/]+\.(?:html|txt|csv)|archive_browser\.html)$/.test(file.path),

@@ -1,6 +1,6 @@
 /**
- * What an import sends to the server, and how imported days are compared with the stored ones, so that the user can
- * decide before anything is written.
+ * Compares imported days with the stored ones, so that the user decides before anything is written, and defines the
+ * requests and responses of an import.
  */
 import type { Day } from '../day/day.ts';
 import { ENTRY_MAX_BYTES, type Version } from '../log/entry.ts';
@@ -11,7 +11,7 @@ import type { ExportedEntry, Refusal } from '../exported-entry.ts';
 
 export const OWN_PROGRAM = 'Hustle Forge';
 
-/** More days are rejected. The limit is the days of more than a hundred years. */
+/** An import of more days is rejected. These are the days of 109 years. */
 export const IMPORT_MAX_DAYS = 40_000;
 
 /** The current version on the server. `content` has no date header. */
@@ -37,7 +37,7 @@ export function compareDays(imported: JournalDay, stored: ExistingDay | undefine
     ? stored.content === imported.content
     : wordsOf(stored.content) === wordsOf(imported.content);
   if (isSame) return imported.coach && !stored.hasFeedback ? 'feedback' : 'same';
-  // An earlier import has merged both versions already. The server may have written the HTML in another way.
+  // An earlier import has merged both versions already. The server may have changed the HTML, but not the words.
   const merged = separatorOf(program) + imported.content;
   return stored.content.endsWith(merged) || wordsOf(stored.content).endsWith(`\n${wordsOf(merged)}`)
     ? 'same'
@@ -73,16 +73,18 @@ export function buildImportEntry(
   }
 }
 
-/** The requests and responses of the functions `import-entries`, `list-imports` and `undo-import`. */
+// The requests and responses of the functions `import-entries`, `list-imports` and `undo-import`.
+
+/** Maximum number of days in a request. */
 export const IMPORT_MAX_ENTRIES = 50;
 /**
- * Maximum size of a request: two logs of maximum size fill a batch, JSON may escape each of their bytes as six
- * (`\u003c`), and the rest is for the other fields.
+ * Maximum size of a request: two logs of maximum size, of which JSON may escape each byte as six (`\u003c`), and 512 KB
+ * for the other fields.
  */
 export const IMPORT_BODY_BYTES = 2 * 6 * ENTRY_MAX_BYTES + 512 * 1024;
 /**
- * Size of the browser's requests in UTF-8, below the megabyte that proxies accept by default. A larger log is sent in a
- * request of its own.
+ * Maximum size of the browser's requests in UTF-8, below the megabyte that proxies accept by default. A day that is
+ * larger is sent in a request of its own.
  */
 export const IMPORT_REQUEST_BYTES = 900_000;
 
@@ -96,7 +98,7 @@ export type ImportOutcome =
 
 export type ImportAnswer = { success: true; outcomes: ImportOutcome[] } | { success: false; error: string };
 
-/** The number of a user's imports that can be undone, for `VERSION_DAYS` (log/entry.ts). */
+/** How many of a user's latest imports can be undone, each for `VERSION_DAYS` (log/entry.ts). */
 export const MAX_UNDOABLE_IMPORTS = 5;
 
 /** `program`: null if the client did not say. */

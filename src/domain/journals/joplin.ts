@@ -1,6 +1,6 @@
 /**
  * Joplin: `.jex` (a tar of the RAW format), a RAW folder (`<32 hex digits>.md`, a note and its fields below it), and
- * Markdown with front matter. Timestamps are UTC without a zone.
+ * Markdown with front matter. Timestamps are in UTC, and no zone is stored.
  */
 import { splitFrontMatter, textProperty } from './front-matter.ts';
 import {
@@ -51,7 +51,10 @@ type Note = { title: string; body: string; source: string; fields: ReadonlyMap<s
 const NOTE_TYPE = '1';
 const HTML = '2';
 
-/** A note is its title, an empty line, its text, an empty line and lines of fields. Notebooks and tags look alike. */
+/**
+ * A note is its title, an empty line, its text, an empty line and lines of fields. Notebooks and tags have files of the
+ * same form with another `type_`.
+ */
 function* readRaw(file: SourceFile, text: string, zone: string): Generator<JournalEntry | Skipped> {
   const lines = text.trimEnd().split(/\r?\n/);
   const fields = new Map<string, string>();
@@ -108,8 +111,8 @@ function* readMarkdown(file: SourceFile, content: string, zone: string): Generat
 const BLOCK = 512;
 
 /**
- * The files in a tar archive (POSIX ustar, with long names of GNU and pax), which has no compression. Throws a
- * RangeError if the archive is cut off or no tar.
+ * The files in an uncompressed tar archive (POSIX ustar, with the long names of GNU and pax). Throws a RangeError if a
+ * file is cut off, or if the bytes are no tar or an empty one.
  */
 function membersOfTar(archive: SourceFile, bytes: Uint8Array): SourceFile[] {
   const members: SourceFile[] = [];
@@ -137,7 +140,7 @@ function membersOfTar(archive: SourceFile, bytes: Uint8Array): SourceFile[] {
   return members;
 }
 
-/** Up to the first NUL. The names that readers look for are ASCII. */
+/** The text up to the first NUL. The names that readers look for are ASCII. */
 function ascii(bytes: Uint8Array, from: number, length: number): string {
   let text = '';
   for (let at = from; at < from + length && bytes[at] !== 0; at += 1) text += String.fromCharCode(bytes[at]!);
@@ -146,7 +149,7 @@ function ascii(bytes: Uint8Array, from: number, length: number): string {
 
 function isHeader(header: Uint8Array): boolean {
   const stored = Number.parseInt(ascii(header, 148, 8).trim(), 8);
-  // The sum counts its own eight bytes as spaces.
+  // The checksum counts its own eight bytes as spaces.
   const sum = header.reduce((total, byte, index) => total + (index >= 148 && index < 156 ? 32 : byte), 0);
   return stored === sum;
 }

@@ -1,8 +1,8 @@
 /**
  * The interface of a reader for another journal's export: one file of this folder per program, listed in `readers.ts`.
  *
- * Readers are pure: they run in a Web Worker (no DOM) and in tests. They convert no body to a log, they join no
- * entries of a day and they compare nothing with stored logs: their caller does.
+ * Readers are pure: they run in a Web Worker (no DOM) and in tests. Their caller converts the bodies to logs (our own
+ * export alone yields logs), joins the entries of a day and compares the days with stored logs.
  */
 import type { Day } from '../day/day.ts';
 import { REFUSALS, type ImportedDay } from '../exported-entry.ts';
@@ -38,13 +38,13 @@ export type JournalEntry = {
   day: Day;
   /** `HH:MM` or `HH:MM:SS` on the entry's own clock. Orders the entries of a day; null if the program stores none. */
   time: string | null;
-  /** Becomes the entry's first line. Null if the body begins with the same words, and for an entry without a title. */
+  /** Becomes the first line of the log, unless the body begins with it. Null for an entry without a title. */
   title: string | null;
   body:
     | { format: 'markdown' | 'html' | 'text'; text: string }
-    /** HTML of our own export without its date header, untrusted like the others. `exact`: of the JSON export. */
+    /** HTML of our own export without its date header, untrusted like the others. `exact`: from the JSON export. */
     | { format: 'log'; text: string; exact: boolean };
-  /** The path of the file, and within a file with many entries what helps to find it. */
+  /** Shown to the user: the path of the file, and the place of the entry in a file with many; or the entry's date. */
   source: string;
   /** How many pictures, recordings, videos and attachments the entry had. They are left out. */
   pictures: number;
@@ -76,7 +76,7 @@ export class UnreadableTextError extends Error {
 export type JournalReader = {
   /** The program's name as users know it: "Day One". */
   program: string;
-  /** The name of the one program that these files show they are from, if the reader serves several. */
+  /** For a reader of several programs: the name of the program that wrote these files, or null if they don't show it. */
   programOf?: (files: readonly Pick<SourceFile, 'path'>[]) => string | null;
   /**
    * How certain it is that the files are this program's, from 0 (not at all) to 1. The most certain reader wins.
@@ -84,8 +84,8 @@ export type JournalReader = {
    */
   detect: (files: readonly SourceFile[], peek: Peek) => Promise<number>;
   /**
-   * Which files beside the entries belong to the export: copies and settings. No other reader gets them, and the
-   * screen does not list them as unread. Pictures need no mention.
+   * Which further files belong to the export, such as copies and settings. No other reader gets them, and the
+   * screen does not list them as unread. Pictures in a folder or a zip need no mention.
    */
   owns?: (files: readonly SourceFile[]) => (file: SourceFile) => boolean;
   /** Yields in any order. Never throws for a bad entry or file: it yields a `Skipped`. */
@@ -99,7 +99,7 @@ export const fileName = ({ path }: SourceFile): string => path.replace(/^.*\//, 
 export const isHidden = ({ path }: SourceFile): boolean =>
   /(?:^|\/)(?:\.(?!trash\/)|__MACOSX\/|Thumbs\.db$)/i.test(path);
 
-/** Pictures and recordings, and what a page needs to be shown. */
+/** Pictures and recordings, and the style sheets, scripts and fonts of HTML exports. */
 export const isMedia = ({ path }: SourceFile): boolean =>
   /\.(?:jpe?g|png|gif|heic|heif|webp|avif|tiff?|bmp|svg|mp4|mov|m4v|webm|3gp|m4a|mp3|wav|aac|ogg|opus|caf|css|js|woff2?)$/i.test(
     path,
@@ -114,12 +114,15 @@ export async function* jsonStarts(files: readonly SourceFile[], peek: Peek): Asy
   for (const file of files.filter(isJson).slice(0, 5)) yield await peek(file);
 }
 
-/** The folder and the extension. */
+/** The path without the name: the folder and the extension. */
 export const fileKind = ({ path }: SourceFile): string => path.replace(/[^/]*?(\.\w{1,12})?$/, '$1');
 
 export const skip = (source: string, reason: SkipReason): Skipped => ({ kind: 'skipped', source, reason });
 
-/** Reads files one after the other. A file that is not text or that breaks its reader is reported and ends nothing. */
+/**
+ * Reads files one after the other. A file that is not text, or on which `readText` throws, becomes a `Skipped`. The
+ * next files are still read.
+ */
 export async function* readEachFile(
   files: readonly SourceFile[],
   context: ReadContext,
@@ -135,7 +138,7 @@ export async function* readEachFile(
   }
 }
 
-/** Null if the title repeats the first line of a text apart from its marks, or if a program made it up. */
+/** Null if the title is the first line of the text without markup, or a placeholder such as "Untitled". */
 export function distinctTitle(title: string | null, text: string): string | null {
   const plain = (line: string): string =>
     line

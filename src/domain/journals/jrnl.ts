@@ -19,10 +19,10 @@ import { findDate, resolveDates, type WrittenDate } from './written-dates.ts';
 /** A journal often has no extension. */
 const isText = ({ path }: SourceFile): boolean => /(?:\.(?:txt|journal|jrnl|md|markdown)|(?:^|\/)[^./]+)$/i.test(path);
 
-/** Versions before 2 wrote no fence, no name of the body, and "stared". */
+/** Versions before 2 wrote neither `---` nor `body:`, and `stared` for `starred`. */
 const YAML_HEAD = /^(?:---\r?\n)?title: .*\r?\ndate: .*\r?\nstarr?ed: .*\r?\ntags: .*(?:\r?\n|$)/;
 
-/** The counts of the tags, which can be longer than the beginning of the file, or the entries. */
+/** Matches the tag counts, which may fill all that `peek` reads, or the start of the entries. */
 const JSON_HEAD =
   /^\uFEFF?\s*\{\s*(?:"tags"\s*:\s*\{\s*(?:"[^"\n]+"\s*:\s*\d|\}\s*,\s*"entries"\s*:\s*\[)|"entries"\s*:\s*\[\s*\{(?=[^]*"body"\s*:)\s*"(?:title|body|date|time|starred)"\s*:)/;
 
@@ -39,7 +39,7 @@ export const jrnl: JournalReader = {
         .trimStart()
         .split(/\r\n?|\n/);
       if (entryHead(first)) return first.startsWith('[') ? 0.9 : 0.6;
-      // The header of jrnl 4, or a key of the encryption of older versions.
+      // A Fernet token or other Base64. Other programs write that too, so the name must be one of jrnl's.
       if (isEncrypted(head) && /\.(?:journal|jrnl)$|(?:^|\/)journal\.txt$/i.test(file.path)) return 0.5;
     }
     return 0;
@@ -90,9 +90,9 @@ function entryHead(line: string): Head | null {
     ) ?? [];
   const text = inBrackets ?? bare;
   const date = text === undefined ? null : findDate(text);
-  // `%Z` in the configuration writes the zone's letters, which no other program could resolve.
+  // A time format with `%Z` adds the letters of the zone. They are ambiguous, so they are ignored.
   if (!date || !/^(?:[A-Z]{2,5})?$/.test(date.rest) || !date.isFirst) return null;
-  // A star marks an entry.
+  // jrnl marks a starred entry with `*`.
   return { date, title: rest.replace(/^\*\s|\s\*$/, '').trim() };
 }
 

@@ -59,7 +59,7 @@ type Blocks = ReadonlyMap<string, string>;
 const UUID = String.raw`[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}`;
 const BLOCK_ID = new RegExp(String.raw`^\s*(?:[-*] )?:?id::?\s+(${UUID})\s*$`, 'i');
 
-/** The first line of each block that others refer to, by its id. Only the files that contain an id are kept. */
+/** The first line of each block that has an id, by the id. Only blocks to which others refer have one. */
 async function readBlocks(files: readonly SourceFile[], { decode }: ReadContext): Promise<Blocks> {
   const blocks = new Map<string, string>();
   for (const file of files) {
@@ -101,7 +101,7 @@ function* readJournal(
   };
 }
 
-/** Properties of Logseq itself. Those that users name stay, as `mood: good`. */
+/** Properties of Logseq itself. Those that users named stay: `mood:: good` becomes `mood: good`. */
 const OWN_PROPERTY =
   /^\s*(?:- )?(?:id|collapsed|heading|background-color|created-at|updated-at|logseq\.[\w.-]+|card-[\w-]+|ls-type|hl-[\w-]+|template(?:-including-parent)?|icon|public|filters|exclude-from-graph-view|query-[\w-]+|file(?:-path)?|title|alias|tags|type)::(?:\s|$)/i;
 
@@ -133,7 +133,7 @@ function outlineOf(text: string, blocks: Blocks): string {
   return joinBullets(output);
 }
 
-/** `#+BEGIN_SRC` is a fence, whose code stays as it is. */
+/** Rewrites `#+BEGIN_SRC` and `#+BEGIN_EXAMPLE` blocks as fences, so that their code stays unchanged. */
 const withFences = (text: string): string =>
   text
     .replace(/\r\n?/g, '\n')

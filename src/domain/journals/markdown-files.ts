@@ -1,7 +1,7 @@
 /**
  * Markdown, Org mode and text files that are named by day (Obsidian's daily notes, Logseq's journals without their
- * graph), dated in front matter, or that contain dates as headings; and Bear's text bundles. Days are civil dates as
- * they stand.
+ * graph), dated in front matter, or that contain dates as headings; and Bear's text bundles. A date is taken as it is
+ * written; only a timestamp in UTC is converted to the user's zone.
  */
 import { isDay } from '../day/day.ts';
 import { splitFrontMatter, textProperty } from './front-matter.ts';
@@ -43,21 +43,21 @@ const PLACEHOLDER = /<%[^]*?%>|\{\{\s*(?:date|title|time)\b[^{}]*\}\}/i;
 
 const nameOf = (file: SourceFile): string => BUNDLE.exec(file.path)?.[1] ?? fileName(file);
 
-/** The year and month that the folders of a file say: `2024/05-May/`. */
+/** The year and month in the names of a file's folders: `2024/05-May/`. */
 function contextOf({ path }: SourceFile): DateContext {
   let context: DateContext = {};
   for (const folder of path.split('/').slice(0, -1)) context = findContext(folder, context) ?? context;
   return context;
 }
 
-/** The day of the month that a name begins with, where folders say the year and month: `2024/05/01 Wed.md`. */
+/** The day of the month at the start of a name, if the folders give year and month: `2024/05/01 Wed.md`. */
 function dayInMonth(name: string, { year, month }: DateContext): WrittenDate | null {
   const number = /^(\d{1,2})(?!\d)/.exec(name)?.[1];
   if (number === undefined || year === undefined || month === undefined) return null;
   return findDate(`${year}-${month}-${number.padStart(2, '0')}${name.slice(number.length)}`);
 }
 
-/** In the name of the file, or else of its folder: `2024-05-01/notes.md`. */
+/** The date in the name of the file, or else of its folder: `2024-05-01/notes.md`. */
 function dateInName(file: SourceFile): WrittenDate | null {
   const context = contextOf(file);
   const name = nameOf(file);
@@ -68,7 +68,7 @@ function dateInName(file: SourceFile): WrittenDate | null {
   return inFolder && inFolder.rest === '' ? { ...inFolder, rest: titleOfName(file) } : null;
 }
 
-/** Enough files to tell a journal; a folder can have a hundred thousand. */
+/** `detect` peeks into so many files at most: a folder can have 50,000. */
 const MAX_PEEKS = 5;
 
 export const markdownFiles: JournalReader = {
@@ -235,10 +235,10 @@ function* readFile(
 
 const isSet = (bundle: Bundle | undefined, name: string): boolean => bundle !== undefined && Boolean(bundle[name]);
 
-/** A name of digits alone says nothing. */
+/** The name of the file as a title. Empty for a name without letters. */
 const titleOfName = (file: SourceFile): string => (/\p{L}/u.test(nameOf(file)) ? nameOf(file) : '');
 
-/** The page of a day shows its date already. */
+/** Removes a first line that is only the date: the page of the day shows it already. */
 function withoutDayHeading(text: string, day: LocalTime['day']): string {
   const [first = ''] = text.split('\n', 1);
   const written = first.length <= 100 ? findDate(first.replace(/^[#*\s_]+|[#*\s_]+$/g, '')) : null;
@@ -263,13 +263,13 @@ type DatedText = {
 type Heading = { text: string; level: number; lines: number };
 
 const FENCE = /^[\s>]*(?:[-*+] )?(`{3,}|~{3,})/;
-/** Lines that are longer are sentences, and not looked at. */
+/** Longer lines are sentences, not headings. */
 const MAX_HEADING = 200;
 
 /** `Date: 2024-05-01` above an entry. */
 const DATE_LABEL = /^(?:date|datum|fecha|data|dato|дата|日付|日期)[ \t]*[:：][ \t]*/i;
 
-/** `level`: 1 to 6 for Markdown's headings, 7 for a bold line, 8 for a line that is nothing but a date. */
+/** `level`: 1 to 6 for Markdown's headings, 7 for a bold line, 8 for any other, which may be nothing but a date. */
 function headingAt(lines: readonly string[], at: number): Heading | null {
   const line = lines[at]!;
   if (line.length > MAX_HEADING || line.trim() === '') return null;
@@ -283,7 +283,7 @@ function headingAt(lines: readonly string[], at: number): Heading | null {
   return bold ? { text: bold[2]!, level: 7, lines: 1 } : { text: line.replace(DATE_LABEL, ''), level: 8, lines: 1 };
 }
 
-/** The year or month of a heading. `1. Mai 2024` is a day, `05 - May` below a year the fifth month. */
+/** The year or month that a heading names, or null: `1. Mai 2024` is a day, `05 - May` below a year the fifth month. */
 function contextAt(text: string, place: DateContext, written: WrittenDate | null): DateContext | null {
   const context = findContext(text, place);
   const isDate = written?.isFirst === true && written.rest === '';
@@ -300,7 +300,7 @@ function dayOfMonth(text: string, { year, month }: DateContext): WrittenDate | n
 
 /**
  * Splits a text at headings that are dates: `# 2024-05-01`, a setext heading, a bold line, or a line of its own.
- * `context`: the year and month that folders and the name of the file say.
+ * `context`: the year and month in the names of the file and its folders.
  */
 function splitAtDates(source: string, context: DateContext = {}): DatedText {
   const lines = source.split(/\r\n?|\n/);

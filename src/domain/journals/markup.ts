@@ -1,7 +1,7 @@
 /**
- * Reads HTML and XML of other programs, and writes HTML from the two ways in which journals store rich text: lines
- * with attributes (Day One's `richText`, the deltas of Quill), and trees (Lexical). Check boxes stay text: `[ ]` and
- * `[x]`. Linear, and without a DOM, which a Web Worker lacks.
+ * Parses HTML and XML of other programs, and writes HTML from rich text that is stored as lines with attributes (Day
+ * One's `richText`, the deltas of Quill) or as a tree (Lexical). Check boxes become text: `[ ]` and `[x]`. Runs in
+ * linear time, and without a DOM, which a Web Worker lacks.
  */
 import { escapeHtml } from '../log/entry-html.ts';
 import { fieldsOf, listOf, stringOf, type Fields } from './json-fields.ts';
@@ -12,7 +12,7 @@ export type Marks = {
   isUnderlined?: boolean;
   isStruck?: boolean;
   isCode?: boolean;
-  /** A web address; other links lead into the program and keep only their text. */
+  /** A web or mail address. Other links open only in the program, so their text alone stays. */
   link?: string;
 };
 
@@ -45,7 +45,10 @@ export function markedText(text: string, marks: Marks): string {
 
 export const checkBox = (isChecked: boolean): string => (isChecked ? '[x] ' : '[ ] ');
 
-/** Lines become paragraphs, headings, code and nested lists. A list item may be deeper by one level than the one before. */
+/**
+ * Writes lines as paragraphs, quotes, headings, code and nested lists. An item is at most one level deeper than the one
+ * before it.
+ */
 export function linesToHtml(lines: readonly RichLine[]): string {
   let html = '';
   const lists: ('ul' | 'ol')[] = [];
@@ -94,7 +97,7 @@ export function linesToHtml(lines: readonly RichLine[]): string {
   return html;
 }
 
-/** Collects runs of text with `\n` between lines. The style of a line is the one that its first or last run names. */
+/** Collects runs of text with `\n` between lines. A line has the style of its first run, or of its last one. */
 export class LineCollector {
   readonly #lines: RichLine[] = [];
   #html = '';
@@ -109,7 +112,7 @@ export class LineCollector {
     }
   }
 
-  /** An empty line keeps the style that was given with its end. */
+  /** `style`: of the line. Null if its first run decides. */
   endLine(style: LineStyle | null): void {
     this.#lines.push({ html: this.#html, style: style ?? this.#style ?? {} });
     this.#html = '';
@@ -121,7 +124,7 @@ export class LineCollector {
     if (this.#html !== '') this.endLine(null);
   }
 
-  /** A line of its own, as it stands. */
+  /** Adds a line of plain text. */
   addLine(text: string): void {
     this.breakLine();
     this.#lines.push({ html: escapeHtml(text), style: {} });
@@ -171,7 +174,7 @@ function deltaLine({ list, indent, header, blockquote, ...rest }: Fields): LineS
   };
 }
 
-/** Deeper nodes are not read: no editor nests so deep, and recursion has an end. */
+/** Bounds the recursion: deeper nodes are dropped. No editor nests so deep. */
 const MAX_DEPTH = 100;
 
 /** Lexical's editor state (Standard Notes' Super notes). */
@@ -238,7 +241,7 @@ export function lexicalToHtml(root: unknown): RichText {
   return { html: write(fieldsOf(root), 0), pictures };
 }
 
-/** Lexical's bits of a text node. */
+/** `format`: the bits of a Lexical text node. */
 const lexicalMarks = (format: unknown): Marks => {
   const bits = typeof format === 'number' ? format : 0;
   return {
@@ -350,7 +353,7 @@ export function findElements(
   return found;
 }
 
-/** Replaces elements, from the outside in. */
+/** Replaces the outermost elements that match. `replace` decides about those inside. */
 export function replaceElements(
   markup: string,
   name: string,

@@ -60,7 +60,7 @@ function readMemo(memo: Memo, source: string, zone: string): JournalEntry | Skip
   if (!time) return skip(source, stored.length > 0 ? 'invalidDate' : 'noDate');
   const files =
     [memo['attachments'], memo['resources'], memo['resourceList']].find((list) => Array.isArray(list)) ?? [];
-  // `[[memos/id]]` refers to another memo and shows its beginning; the text itself does not.
+  // memos shows the start of another memo for `[[memos/id]]`. The export has no more than the reference.
   const plain = plainMarkdown(content.replace(/!?\[\[(?:memos|resources)\/[^[\]\n]*\]\]/g, ''));
   if (plain.text.trim() === '' && plain.pictures + (files as unknown[]).length === 0) return skip(source, 'empty');
   return {

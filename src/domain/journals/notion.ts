@@ -46,7 +46,7 @@ export const notion: JournalReader = {
       else if (alone!.reason === 'invalidDate') yield skip(file.path, alone!.reason);
       else open.push({ entry, date });
     });
-    // Numbers in an order that the page itself leaves open: the other pages of the export decide.
+    // A date such as `03/04/2024` is ambiguous alone: the dates of all pages decide the order of day and month.
     const resolved = resolveDates([...open.map(({ date }) => date), ...dates], false);
     for (const [index, { entry }] of open.entries()) {
       const at = resolved[index]!;
@@ -75,7 +75,7 @@ const dateIn = (value: string): WrittenDate | null => {
   return date?.rest === '' ? date : null;
 };
 
-/** A title that is a date, a property named date, the creation, or else any other date. */
+/** In this order: a title that is a date, a property named as a date, the creation, any date but `OTHER_NAME`. */
 function dateOf(title: string, properties: readonly Property[]): WrittenDate | null {
   const dated = properties.flatMap((property) => {
     const date = dateIn(property.value);
@@ -195,7 +195,7 @@ function bodyOf(source: string): { text: string; pictures: number } {
   );
   html = replaceElements(html, 'a', isLocal, ({ inner }) => inner);
   html = html
-    // The icon of a callout stands in a box of its own, beside the text.
+    // The icon of a callout has a box of its own beside the text: it moves into the box of the text.
     .replace(/<div style="font-size:1\.5em"><span class="icon">([^<>]*)<\/span><\/div>((?:<div\b[^<>]*>)+)/g, '$2$1 ')
     .replace(/<img\b([^<>]*)>/gi, (_, attributes: string) => (/class="[^"]*icon/i.test(attributes) ? '' : leaveOut()))
     .replace(/<(\/?)summary\b[^<>]*>/gi, (_, end: string) => (end === '' ? '<p><strong>' : '</strong></p>'))

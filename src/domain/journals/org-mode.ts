@@ -1,4 +1,4 @@
-/** Org mode, of which journals are date trees (`*** 2024-05-01 Wednesday`) or a file per day, as Markdown. */
+/** Converts Org mode to Markdown. A journal is a date tree (`*** 2024-05-01 Wednesday`) or a file per day. */
 
 const BLOCK = /^[ \t]*#\+begin_(\w+)/i;
 const BLOCK_END = /^[ \t]*#\+end_(\w+)/i;
@@ -7,8 +7,8 @@ const DRAWER_END = /^[ \t]*:end:[ \t]*$/i;
 const TASK = /^(\*+) +(?:(TODO|NEXT|WAITING|STARTED|DONE|CANCELLED|CANCELED) +)?(?:\[#[A-Z]\] +)?/;
 
 /**
- * Without drawers, settings and the tags of headings, which Org mode hides or shows apart from the text. `isOutline`:
- * headings are the blocks of Logseq, which become items.
+ * Leaves out drawers, comments, settings and the tags of headings, which Org mode hides or shows apart from the text.
+ * `isOutline`: headings are the blocks of Logseq, and become list items.
  */
 export function markdownOfOrg(org: string, { isOutline = false } = {}): string {
   const output: string[] = [];
@@ -39,7 +39,7 @@ export function markdownOfOrg(org: string, { isOutline = false } = {}): string {
   return output.join('\n');
 }
 
-/** Without the indentation that all lines below a heading share, which may be as wide as that of code in Markdown. */
+/** Removes the indentation that all lines below a heading share: Markdown would read four spaces as code. */
 const withoutIndents = (org: string): string =>
   org
     .split(/^(?=\*+ )/m)

@@ -77,10 +77,13 @@ const UNDERLINED = new RegExp(`^${DAY_HEADING}[ \\t]*$`);
 const UNDERLINE = /^=+[ \t]*$/;
 /** Finds the first day in a file. */
 const MARKDOWN_DAY = new RegExp(`${HEADING.source}|${UNDERLINED.source}(?:\\r\\n|\\r|\\n)${UNDERLINE.source}`, 'm');
-/** Without an indent: that could be the end of a code block in an item, where a day's heading is indented anyway. */
+/**
+ * Matches no indented fence, which may close a code block in a list item. A day's heading in that block is indented,
+ * so `HEADING` does not match it.
+ */
 const FENCE = /^(`{3,}(?!.*`)|~{3,})/;
 
-/** Yields nothing for a text that is not an export. Converts a day when it is asked for it. */
+/** Lazy: converts a day when the caller asks for it. Yields nothing for a text that is not an export. */
 export function* readMarkdown(text: string): Generator<ParsedDay> {
   const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/);
   const fences = new Fences(lines);

@@ -1,4 +1,4 @@
-/** Turns the Markdown dialects of other programs into CommonMark that means the same without their files. */
+/** Converts the Markdown dialects of other programs to CommonMark that needs none of their other files. */
 
 export type PlainMarkdown = { text: string; pictures: number };
 
@@ -8,7 +8,7 @@ type Options = {
 };
 
 const FENCE = /^(?:[ \t>]|[-*+] |\d{1,9}[.)] )*(`{3,}|~{3,}(?!~))([^`]*)$/;
-/** Code that a plugin runs. It shows a query's result, which the file does not contain. */
+/** Languages of code that a plugin runs. The program shows the result, which the file does not contain. */
 const QUERY_LANGUAGE = /^(?:dataview|dataviewjs|query|tasks|button|tracker|calendar-nav|timeline|kanban)\b/i;
 
 const MEDIA =
@@ -48,7 +48,7 @@ function outsideCode(
 
 const LEFT_OUT = '\uE000';
 
-/** Removes lines that the conversion has emptied. */
+/** Applies `convert` to the text outside of code spans. Removes lines that it has emptied (`LEFT_OUT`). */
 function outsideCodeSpans(paragraph: string, convert: (text: string) => string): string[] {
   const runs = [...paragraph.matchAll(/`+/g)];
   const indexes = new Map<string, { all: number[]; at: number }>();
@@ -79,7 +79,7 @@ function outsideCodeSpans(paragraph: string, convert: (text: string) => string):
   });
 }
 
-/** Bounded, so that no run of brackets takes long. */
+/** The repetitions are bounded, so that a run of brackets takes no quadratic time. */
 const LABEL = String.raw`(?<!\\)\[(?:[^[\]\\\n]|\\.|\[[^[\]\n]{0,500}\]){0,1000}\]`;
 const TARGET = String.raw`\((?:[^()\\<>\n]|\\.|\([^()\n]*\)|<[^<>\n]*>){0,2000}\)`;
 const PICTURE = new RegExp(String.raw`!${LABEL}(?:${TARGET}|\[[^[\]\n]*\])(?:\{[^{}\n]*\})?`, 'g');
@@ -154,5 +154,5 @@ function convertVault(text: string): string {
     );
 }
 
-/** `%%` comments are hidden by Obsidian, also over several paragraphs. Behind a number the signs open none. */
+/** Removes `%%` comments, which may span paragraphs and which Obsidian hides. After a digit, `%%` opens none. */
 const withoutComments = (markdown: string): string => markdown.replace(/(^|[^`%\d])%%(?!%)[^]*?%%(?!%)/g, `$1`);

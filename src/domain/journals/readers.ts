@@ -60,15 +60,15 @@ export async function detectSurest(files: readonly SourceFile[], peek: Peek) {
 
 export type Assignment = { reader: JournalReader; files: SourceFile[] };
 
-/** Files of one folder and extension that are detected one by one at most: a vault can have 50,000. */
+/** At most so many files of one folder and extension are detected one by one: a vault can have 50,000. */
 const MAX_ALONE = 200;
-/** A reader that recognises a file with this certainty keeps it, even if another one is surer. */
+/** The surest reader of all files keeps a file that it recognises with this certainty, even if another is surer. */
 const CERTAIN = 0.6;
 
 /**
- * Assigns files to readers. The first assignment is the reader that is surest of all files, with its files; it may
- * leave some unread. Each further one is a reader with the files that only it recognises. Returns none if no reader
- * recognises a file.
+ * Assigns files to readers. The first assignment is the reader that is surest about all files together. It gets every
+ * file that no other reader takes, and may leave some unread. The other assignments are readers with the files that
+ * they recognise better. Returns none if no reader recognises a file.
  */
 export async function assignReaders(files: readonly SourceFile[], peek: Peek): Promise<Assignment[]> {
   const surest = (await detectSurest(files, peek))?.reader ?? null;
@@ -83,7 +83,7 @@ export async function assignReaders(files: readonly SourceFile[], peek: Peek): P
     const alone = await detectSurest([file], peek);
     if (!alone || alone.reader === surest) continue;
     const certainty = surest ? await surest.detect([file], peek) : 0;
-    // The heading of our own text exports is one that a note can have.
+    // A note may contain a heading as of our own text exports: that is no reason to take the file.
     const isKept = certainty >= Math.min(CERTAIN, alone.certainty) || (certainty > 0 && alone.reader === ownExport);
     if (!isKept) others.set(alone.reader, [...(others.get(alone.reader) ?? []), file]);
   }

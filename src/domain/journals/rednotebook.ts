@@ -201,7 +201,7 @@ export const redNotebook: JournalReader = {
   },
 };
 
-/** Parses each day alone, so that a damaged one does not take its month along. Everything below a key is indented. */
+/** Parses each day alone, so that a damaged one does not spoil its month. Everything below a key is indented. */
 function* readMonth(file: SourceFile, text: string, isMarkdown: boolean): Generator<JournalEntry | Skipped> {
   const month = MONTH_FILE.exec(file.path)![1]!;
   let parts: { number: string; yaml: string[] }[] = [];
@@ -239,7 +239,7 @@ function* readDay(
   if (!isDay(date)) return yield skip(source, 'invalidDate');
   const { text, ...categories } = Object(content) as Record<string, unknown>;
   const isEmpty = content === null || content === undefined || text === undefined || text === null;
-  // Without a schema, YAML's null is the word.
+  // The failsafe schema reads null as the text that is written.
   const body = isEmpty || text === 'null' || text === '~' ? '' : text;
   if (typeof body !== 'string' || (typeof content === 'string' && content.trim() !== ''))
     return yield skip(source, 'broken');

@@ -1,6 +1,6 @@
 /**
- * Roam Research: the JSON export, a list of pages that are outlines of blocks. The page of a day is named by it (`May
- * 1st, 2024`) and has its date as `uid` (`05-01-2024`). Other pages have no day.
+ * Roam Research: the JSON export, a list of pages that are outlines of blocks. The page of a day has the date as title
+ * (`May 1st, 2024`) and as `uid` (`05-01-2024`). Other pages have no day.
  */
 import { fieldsOf, listOf, stringOf } from './json-fields.ts';
 import {

@@ -1,6 +1,6 @@
 /**
  * Simplenote: `source/notes.json` in a zip, beside a text file per note with the same text. The first line is the
- * title. Instants have no zone.
+ * title. Stores instants, no zones.
  */
 import { fieldsOf, listOf, stringOf, type Fields } from './json-fields.ts';
 import { noteTime } from './timestamps.ts';

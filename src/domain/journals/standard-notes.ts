@@ -1,6 +1,6 @@
 /**
  * Standard Notes: the decrypted backup, `Standard Notes Backup and Import File.txt` in a zip beside a text file per
- * note. Its content is JSON, `{ "version": "004", "items": [...] }`. Instants have no zone.
+ * note. Its content is JSON, `{ "version": "004", "items": [...] }`. Stores instants, no zones.
  */
 import { fieldsOf, isHtml, listOf, stringOf, titleOf, type Fields } from './json-fields.ts';
 import { noteTime } from './timestamps.ts';
@@ -43,7 +43,7 @@ export const standardNotes: JournalReader = {
 const EPOCH = /^1970-01-01T00:00:00/;
 
 function readNote(item: Fields, source: string, zone: string): JournalEntry | Skipped {
-  // Encrypted content is a text: "004:...".
+  // Encrypted content is a string: "004:...".
   if (typeof item['content'] === 'string') return skip(source, 'encrypted');
   const content = fieldsOf(item['content']);
   const title = stringOf(content['title']);

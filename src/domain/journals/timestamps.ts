@@ -92,8 +92,8 @@ const FIRST_MILLISECONDS = 1e11;
 
 /**
  * A stored timestamp as a local day and time. A text with an offset, or without any zone, is the entry's own clock and
- * stays as it is written. UTC (`Z`) and numbers since 1970 are instants, and `zone` tells their day. Null if the value
- * is neither a timestamp nor an existing date.
+ * stays as it is written. UTC (`Z`) and numbers since 1970 are instants, whose day depends on `zone`. Null if the value
+ * is no timestamp, or its date does not exist.
  */
 export function parseTimestamp(value: unknown, zone: string): LocalTime | null {
   if (typeof value === 'number' && Number.isFinite(value))
@@ -109,20 +109,20 @@ export function parseTimestamp(value: unknown, zone: string): LocalTime | null {
   return isInstant ? localTime(new Date(`${day}T${time}Z`), zone) : { day, time };
 }
 
-/** A day alone that is written as midnight in UTC is that day in every zone. */
+/** Some programs write a day without a time as midnight in UTC. It is the same day in every zone. */
 export const withoutMidnight = (timestamp: string): string => timestamp.replace(/[T ]00:00(?::00(?:\.0+)?)?Z$/i, '');
 
-/** The day of a note in programs for notes, which are not journals: they store an instant without a zone. */
+/** The day of a note. Programs for notes, unlike journals, store only the instant of its creation, and no zone. */
 export type NoteTime = {
   day: Day;
   time: string | null;
-  /** The first line is nothing but this day and need not be repeated. */
+  /** The title is nothing but this day, so the log does not repeat it. */
   isDatedTitle: boolean;
 };
 
 /**
- * A note that is titled with nothing but a date belongs to that day, any other to the day on which it was created.
- * Null if there is neither.
+ * A note whose title is nothing but a date belongs to that day, any other to the day of its creation. Null if there is
+ * neither.
  */
 export function noteTime(title: string, created: unknown, zone: string): NoteTime | null {
   const written = findDate(title);

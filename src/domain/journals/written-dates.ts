@@ -78,7 +78,7 @@ const ZONE = String.raw`(?:UTC|GMT|WES?T|CES?T|ME[SD]?Z|EES?T|[BIMJ]ST|[ECMPA][S
 /** The time between day and year, as `date` and `ctime` write it: `Wed May  1 09:30:00 CEST 2024`. */
 const CLOCK = String.raw`(?<clock>\s+\d{1,2}:\d{2}(?::\d{2})?(?:\s[AP]M)?)(?:\s+${ZONE})?\s+`;
 
-/** The first pattern that matches wins. Groups: year, month (number), name (month), day; or one, two, year. */
+/** The first pattern with a reading wins. Groups: year, month (number), name (month), day; or one, two, year, short. */
 const PATTERNS: readonly RegExp[] = [
   /(?<!\d)(?<year>\d{4})\s*[年년]\s*(?<month>\d{1,2})\s*[月월]\s*(?<day>\d{1,2})\s*[日일]/u,
   /(?<!\d[.,/-]?)(?<year>\d{4})(?<gap>[-_/.]|\. ?| )(?<month>\d{1,2})\k<gap>(?<day>\d{1,2})(?!\d|[./]\d)\.?/u,
@@ -154,7 +154,7 @@ const EDGES = /^[\s,;:.()[\]{}<>*_#~=|/\\–—-]+|[\s,;:()[\]{}<>*_#~=|/\\–�
 const trimEdges = (text: string): string => text.replace(EDGES, '');
 
 const WEEKDAY_BEFORE = new RegExp(String.raw`(?:^|[\s,;:.()[\]*_#~|–—-])(${WORD})[.,]?[\s,_-]*$`, 'u');
-/** Only if a sign or the end follows: "Sun was shining" keeps its sun. */
+/** Only before punctuation or the end: "Sun was shining" keeps its sun. */
 const WEEKDAY_AFTER = new RegExp(
   String.raw`^[\s,_(-]*(${WORD})(?=$|\.?\)|[^\p{L}\p{M}\d\s'’]|\s+[^\p{L}\p{M}\d\s])\.?`,
   'u',
@@ -170,7 +170,7 @@ function takeWeekday(text: string, pattern: RegExp): { rest: string; weekdays: R
 
 const dayOfWeek = (day: Day): number => new Date(`${day}T00:00:00Z`).getUTCDay();
 
-/** A longer text is neither a heading nor a name. Bounds the time of the patterns above. */
+/** A longer text is cut, which bounds the time of the patterns above. */
 const MAX_LENGTH = 500;
 
 /** The zeros of Arabic, Persian, Devanagari and full-width digits. */
@@ -238,8 +238,8 @@ export type ResolvedDate = { day: Day } | { reason: 'invalidDate' | 'ambiguousDa
 
 /**
  * Chooses one order of day and month for all dates of one place (the headings of a file, the names of a folder's
- * files). `isSequence`: the dates stand in the order in which they were written, as in a file, so the order of day
- * and month that makes them ascend or descend is the right one.
+ * files). `isSequence`: the dates stand in the order in which they were written, as in a file. Of four or more, the
+ * order of day and month that makes them ascend or descend is then the right one.
  */
 export function resolveDates(dates: readonly WrittenDate[], isSequence: boolean): ResolvedDate[] {
   const numeric = dates.filter(({ readings }) => readings.size > 0 && !readings.has('certain'));
