@@ -9,7 +9,7 @@ const SLOWER_MS = 5_000;
 /** Caps on the times that a server names. Threat: a malicious server makes the program wait for ever. */
 const MAX_INTERVAL_MS = 60_000;
 const MAX_WAIT_MS = 30 * 60_000;
-/** A longer lifetime is no true answer: no token lives for ten years. */
+/** Ten years. A server that names a longer lifetime of a token sends an invalid answer. */
 const MAX_SECONDS = 10 * 366 * 24 * 3_600;
 
 type Options = { opensBrowser: boolean; scope: 'append' | 'append read' };

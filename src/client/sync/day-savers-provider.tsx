@@ -58,7 +58,7 @@ export function DaySaversProvider({ onRemoved, children }: DaySaversProviderProp
       // auth-js starts after the screen, and announces the stored session as a sign-in.
       const isNews = event !== 'INITIAL_SESSION' && (hasStarted || event !== 'SIGNED_IN');
       if (!isNews || session?.user.id !== user.id) return;
-      // After the callback: the auth client holds its lock during the call, and every request needs the lock.
+      // Deferred: auth-js waits for its listeners before it ends a renewal, and these requests may need one.
       setTimeout(() => {
         journal.savers.retry();
         void queries.invalidateQueries({ predicate: (query) => query.state.status === 'error' });

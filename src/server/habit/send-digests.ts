@@ -22,9 +22,9 @@ type DigestDeps = Omit<ReminderDeps, 'replyAddress' | 'push'> & {
 
 type Counts = { mailed: number; reviewed: number; planned: number; skipped: number; dropped: number };
 
-/** Few, because the review of each may take a minute, and the claim ends after five. */
+/** A small batch: eight reviews run at once, each for up to a minute, and the lease of the batch ends after five. */
 const CLAIM_ROWS = 12;
-/** Without a review by then, the digest leaves without it. */
+/** A digest whose review takes longer is sent without it. */
 const REVIEW_LIMIT_MS = 60_000;
 
 /** @throws MailDeferred when some mails were deferred: they are tried again in some minutes */

@@ -90,7 +90,7 @@ export function PaymentReturn({ parameters, sendAll, clearAddress, onEnd, onPaid
   const onReconnected = useEffectEvent(() => void (state.kind === 'unknown' && finish()));
   useEffect(() => {
     const stopListening = onAuthStateChange((event) => {
-      // Deferred: the auth client holds its lock during this callback, and a request for the session would deadlock.
+      // Deferred: auth-js waits for its listeners before it ends a renewal, and the request may need one.
       if (event === 'SIGNED_IN' || event === 'TOKEN_REFRESHED') setTimeout(onReconnected);
     });
     const onOnline = (): void => onReconnected();

@@ -39,8 +39,8 @@ export type Supabase = {
   /** Returns the page's only auth client, which the first call creates. */
   shareAuth: (create: (settings: Supabase) => Auth) => Auth;
   /**
-   * Listens to auth events once auth-js has loaded. Returns a function that stops. Deadlock: auth-js holds its lock
-   * during the call, so the listener must not await an auth call.
+   * Listens to auth events once auth-js has loaded. Returns a function that stops. Deadlock: auth-js waits for its
+   * listeners before it ends a renewal, so a listener must not await one.
    */
   onAuthStateChange: (listener: (event: AuthChangeEvent, session: Session | null) => void) => () => void;
   /** Sends the requests of the auth client. */

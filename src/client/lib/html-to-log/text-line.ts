@@ -111,8 +111,8 @@ export class TextLine {
   }
 
   /**
-   * Ends the block: the paragraphs between its blank lines, each without space at its ends. With `showIndents`, two
-   * blanks or more at the start are shown by the source, such as in YAML copied from a mail, and stay.
+   * Ends the block and returns its paragraphs, which blank lines separate, trimmed at both ends. `showIndents` keeps an
+   * indentation of two columns or more, which has a meaning in text such as YAML copied from a mail.
    */
   take(showIndents: ShowIndents | null): Piece[][] {
     const { pieces } = this;

@@ -122,7 +122,6 @@ export type EntryChange = {
   revision: number | null;
 };
 
-/** The channel of LISTEN and NOTIFY. */
 export const CHANGES_CHANNEL = 'entry_changes';
 /** The SQLSTATE of the notice with which the trigger reports a change to the connection that made it. */
 export const REPORT_SQLSTATE = 'HF001';

@@ -58,7 +58,7 @@ export async function recordMigration(
   ]);
 }
 
-/** Why a ledger is not the history that a baseline replaces. `text` follows a subject such as "the database". */
+/** How a ledger differs from the history that a baseline replaces. `text` continues "the database …". */
 export type HistoryFault = { text: string; lastVersion: string | null };
 
 /**
