@@ -245,6 +245,15 @@ test('no draft is stored after the sign-out', () => {
   expect(savers.isSafe()).toBe(true);
 });
 
+test('isSafe stores the drafts of all days, also after the browser has rejected one', () => {
+  const { drafts, savers } = openTab('one');
+  savers.open(MONDAY, null, 0).rewrite(() => log('x'.repeat(1_000)), 2_000);
+  savers.open(TUESDAY, null, 0).rewrite(() => log('a'), 2_000);
+  storage.maxValueLength = 500;
+  expect(savers.isSafe()).toBe(false);
+  expect(drafts.days()).toEqual([TUESDAY]);
+});
+
 test('text is newer than a sign-out if it was stored after it or is in no draft', () => {
   const { savers } = openTab('one');
   const saver = savers.open(TUESDAY, null, 0);

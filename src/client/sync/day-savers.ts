@@ -185,8 +185,8 @@ export function createDaySavers(options: DaySaversOptions) {
       }
     },
 
-    /** False while any text is neither on the server nor in a draft. */
-    isSafe: () => allSavers().every((saver) => saver.storeDraft() && saver.isSafe()),
+    /** Stores all unsaved text in drafts. False while any text is neither on the server nor in a draft. */
+    isSafe: () => allSavers().filter((saver) => !saver.storeDraft()).length === 0,
 
     close: () => allSavers().forEach((saver) => saver.close()),
 
