@@ -287,12 +287,6 @@ export function createDaySaver(options: DaySaverOptions) {
     },
 
     /**
-     * False if the browser rejected the latest draft of unsaved text. Call `storeDraft` first to include the latest
-     * edits.
-     */
-    isSafe: () => isSafe(state),
-
-    /**
      * Stores a last draft, stops all timers and ignores later events. After a sign-out, `drafts` is closed already and
      * drops that draft.
      */

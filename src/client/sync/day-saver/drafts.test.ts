@@ -264,12 +264,12 @@ describe('drafts', () => {
   test('the page is unsafe to close if the browser stores no draft', async () => {
     world.storage.maxValueLength = 0;
     world.loadPage();
-    expect(world.saver.isSafe()).toBe(true);
+    expect(world.saver.view().isSafe).toBe(true);
     world.type(log('a'));
     expect(world.saver.storeDraft()).toBe(false);
-    expect(world.saver.isSafe()).toBe(false);
+    expect(world.saver.view().isSafe).toBe(false);
     await world.advance(3_000);
-    expect(world.saver.isSafe()).toBe(true);
+    expect(world.saver.view().isSafe).toBe(true);
   });
 
   test('that the browser rejected are stored with the next failed save, once there is room', async () => {

@@ -32,7 +32,7 @@ describe('when the plan locks the day', () => {
     await world.advance(600_000);
     expect(world.requests).toBe(asked);
     expect(world.status()).toBe('locked');
-    expect(world.saver.isSafe()).toBe(true);
+    expect(world.saver.view().isSafe).toBe(true);
   });
 
   test('an emptied day does not count as removed', async () => {
