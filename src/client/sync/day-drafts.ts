@@ -189,7 +189,7 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
       return found;
     },
 
-    /** True if a closed page has left a draft of this day. With `evenOpen` also if another page is writing one. */
+    /** True if a closed page has left a draft of this day. With `evenOpen`, drafts of other open pages count too. */
     hasOthers: (date: Day, evenOpen = false): boolean =>
       keysOf(prefix + date).some((key) => key !== ownKey(date) && (evenOpen || isClaimable(key))),
 
@@ -255,7 +255,7 @@ export const commonBase = (base: string | undefined, other: string | undefined):
   base === other || base === undefined ? base : '';
 
 /**
- * The keys of the unsent text of users who used this browser and did not sign out: drafts of logs and of wins
+ * The keys of unsent text of other users who used this browser and did not sign out: drafts of logs and of wins
  * documents, and texts that other apps shared.
  */
 export const draftsOfOthers = (storage: Storage, userId: string): string[] =>
@@ -263,7 +263,7 @@ export const draftsOfOthers = (storage: Storage, userId: string): string[] =>
     .flatMap((prefix) => keysUnder(storage, prefix))
     .filter((key) => !['', userId].includes(userOfDraft(key)));
 
-/** `date`: of a draft of a document, its id. */
+/** For a wins document's draft, `date` is the document's id. */
 export function parseKey(key: string): { userId: string; date: string; writer: string } {
   const [, , userId = '', date = '', writer = ''] = key.split(':');
   return { userId, date, writer };

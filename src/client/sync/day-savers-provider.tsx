@@ -23,7 +23,7 @@ export function useJournal(): Journal {
 export const useLocalCopies = (): LocalCopies | null => use(JournalContext)?.copies ?? null;
 
 type DaySaversProviderProps = {
-  /** A save has deleted the log of a day, which had this text. */
+  /** A save has deleted a day's log, whose text was `html`. */
   onRemoved: (savers: DaySavers, date: Day, html: string) => void;
   children: ReactNode;
 };

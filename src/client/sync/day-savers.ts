@@ -15,7 +15,7 @@ export type DaySaversOptions = {
   isOnline: () => boolean;
   isHidden: () => boolean;
   onStored: (date: Day, stored: StoredLog | null) => void;
-  /** A save of this page has deleted the log of a day. */
+  /** A save of this page has deleted a day's log, whose text was `html`. */
   onRemoved?: (date: Day, html: string) => void;
 };
 
@@ -30,14 +30,14 @@ export function createDaySavers(options: DaySaversOptions) {
   const listeners = new Set<() => void>();
   /** Replaced only when it changes: `useSyncExternalStore` compares by identity. */
   let unsavedDays: readonly Day[] = [];
-  /** True once a recovery has told the drafts of open tabs, which send them, from those that closed tabs left. */
+  /** True once `recover` has run. Only then is it known which drafts belong to open tabs, which send them. */
   let hasRecovered = false;
 
   function updateUnsavedDays(): void {
     const own = allSavers().flatMap((saver) => (saver.view().unsaved ? saver.date : []));
     const now = [...new Set([...own, ...(hasRecovered ? drafts.abandonedDays() : [])])];
     if (now.join() !== unsavedDays.join()) unsavedDays = now;
-    // Also without a change of the list: a day that is saved may have a draft of a closed tab.
+    // Notifies even if the list is the same: a day that is saved now may have a draft of a closed tab.
     for (const listener of listeners) listener();
   }
 
@@ -62,7 +62,7 @@ export function createDaySavers(options: DaySaversOptions) {
   }
 
   function claimDrafts(saver: DaySaver, isReadable: boolean, evenOpen: boolean): void {
-    // The draft would replace the word that is being composed. It stays for the next takeover.
+    // The draft would replace the word that the user is composing. The next takeover claims it.
     if (saver.isComposing()) return;
     const draft = drafts.claim(saver.date, merger.loaded()?.mergeLogs ?? null, evenOpen);
     if (draft) saver.restore(draft, isReadable);
@@ -160,8 +160,8 @@ export function createDaySavers(options: DaySaversOptions) {
     },
 
     /**
-     * Sends all unsent text of this browser, including drafts of earlier pages. Returns the days that are still unsent,
-     * after five seconds at the latest, so that a dead connection does not block the caller.
+     * Sends all unsaved text and the drafts of closed pages, with `evenOpen` also those of open ones. Returns the days
+     * that are still unsent, after five seconds at the latest, so that a dead connection does not block the caller.
      */
     async sendAll(evenOpen = false): Promise<Day[]> {
       const limit = new Promise((resolve) => timers.after(SEND_LIMIT_MS, () => resolve(null)));

@@ -40,7 +40,7 @@ type Deps = {
   queries: QueryClient;
   /** The server has refused a day that the plan known to the page opens. */
   onLocked: () => void;
-  /** A save has deleted the log of a day, which had this text. */
+  /** A save has deleted a day's log, whose text was `html`. */
   onRemoved: (savers: DaySavers, date: Day, html: string) => void;
 };
 
@@ -87,7 +87,7 @@ export function createJournal({ userId, data, queries, onLocked, onRemoved }: De
   return { savers, transport, copies, drafts, outbox, tabs, draftsLoaded, writeLimit };
 }
 
-/** Whether the server refuses writes for some seconds. The savers only know that they have to wait. */
+/** Whether the server refuses writes because the user has used up a minute's bytes. Savers only see `retryAfterMs`. */
 export type WriteLimit = { isReached: () => boolean; subscribe: (listener: () => void) => () => void };
 
 function createWriteLimit() {

@@ -1,4 +1,4 @@
-/** Loads the merge of two versions of a log in a chunk of its own: most pages never need it. */
+/** Loads the code that merges two versions of a log, in a chunk of its own: most pages never need it. */
 export type MergeModule = typeof import('./merge-chunk.ts');
 
 export type MergeLoader = {
@@ -14,7 +14,7 @@ const LOAD_LIMIT_MS = 10_000;
 let module: MergeModule | null = null;
 let loading: Promise<MergeModule | null> | null = null;
 
-/** Loads the module. Pages call this when they are idle, so that a later merge needs no connection. */
+/** Pages also call this when they are idle, so that a later merge needs no connection. */
 export const loadMerge = (): Promise<MergeModule | null> =>
   (loading ??= import('./merge-chunk.ts').then(
     (loaded) => (module = loaded),

@@ -14,7 +14,7 @@ export type Failure =
   | { kind: 'locked' }
   /**
    * No usable answer: the server may have stored the write. `retryAfterMs`: the server names the earliest retry.
-   * `needsReload`: only a page that loads anew gets on, such as to the sign-in of a proxy.
+   * `needsReload`: only a reloaded page can save, for example because a proxy asks to sign in.
    */
   | { kind: 'unreachable'; retryAfterMs?: number; needsReload?: boolean };
 
@@ -39,11 +39,11 @@ export type WriteOutcome =
  */
 export type EntryTransport = {
   /**
-   * `id`: the row that previously held this day. If that row now belongs to another day, the outcome includes it as
-   * `moved`.
+   * `id`: the row that the unsaved text is based on, or that its insert creates. If that row belongs to another day,
+   * the outcome includes it as `moved`.
    */
   read: (date: Day, id?: string) => Promise<ReadOutcome>;
-  /** `id`: the new row's id. A later attempt repeats the last id, so that its read finds a row whose answer was lost. */
+  /** `id`: the new row's id. A later attempt repeats the last id: its read finds the row of an unanswered insert. */
   insert: (date: Day, html: string, id: string) => Promise<WriteOutcome>;
   update: (date: Day, html: string, version: Version) => Promise<WriteOutcome>;
   remove: (date: Day, version: Version) => Promise<WriteOutcome>;

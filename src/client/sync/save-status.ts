@@ -7,7 +7,7 @@ export type SaveStatus =
   | { kind: 'unsaved' }
   | { kind: 'saving' }
   | { kind: 'saved'; at: number }
-  /** The text is what the server answered at `seenAt`; null if this device has no answer yet. */
+  /** The text is what the server answered at `seenAt`; null if this device has no copy of an answer. */
   | { kind: 'unconfirmed'; seenAt: number | null }
   | { kind: 'retrying' }
   /** A new release has replaced the code of this page, or a proxy in between asks to sign in. */

@@ -173,7 +173,7 @@ function mergeRemote(step: Step, stored: StoredLog | null): void {
   const { attempt, hold } = step.state;
   const { baseId, baseRevision } = basisOf(step.state);
   const isOfBase = stored !== null && stored.id === baseId;
-  // The log was moved to another day and back: the question where the text belongs is over.
+  // The log was moved to another day and back, so the user no longer has to choose a day for the text.
   const isMovedBack = isOfBase && hold?.kind === 'conflict' && hold.moved !== undefined;
   if (isOfBase && !isMovedBack && stored.revision <= (baseRevision ?? 0)) return;
   if (isOfBase && !attempt && (!hold || isMovedBack)) reconcile(step, stored);

@@ -60,8 +60,8 @@ export type DaySaverState = Readonly<{
   /** Consecutive attempts that ended as `unreachable`; determines the backoff. */
   failures: number;
   /**
-   * True if the last attempt failed and needs a page that loads anew: a proxy asks to sign in, or the text must be
-   * merged, but the code of the merge could not be loaded.
+   * True if the last attempt failed and only a reloaded page can save: a proxy asks to sign in, or the text must be
+   * merged and the code of the merge could not be loaded.
    */
   needsReload: boolean;
   hold: Hold | null;
@@ -140,9 +140,9 @@ export function mergeWith(state: DaySaverState, merge: MergeModule['mergeLogs'],
   const { text, unacknowledged } = state;
   const { base } = basisOf(state);
   if (base === undefined) return merge('', text, theirs);
-  // The base of `theirs` is a text sent without an answer if `theirs` has all of its changes. Lines of that text that
-  // were deleted here since must not come back. An equal text comes first, and the unsaved text is skipped: an emptied
-  // day has all changes of a text that only deleted lines, whose own lines would then count as deleted elsewhere.
+  // If `theirs` has all changes of a text that was sent without an answer, that text is the base: lines of it that were
+  // deleted here since must not come back. A sent text that equals `theirs` comes first. The unsaved text is skipped:
+  // an emptied day has all changes of a text that only deleted lines, whose own lines would count as deleted elsewhere.
   const isStored = (sent: string): boolean =>
     sent !== base && sent !== text && merge(base, sent, theirs).html === theirs;
   const stored = unacknowledged.includes(theirs) ? theirs : (unacknowledged.findLast(isStored) ?? base);
@@ -201,9 +201,6 @@ export const isSameView = (a: SaverView, b: SaverView): boolean =>
   a.stored === b.stored &&
   JSON.stringify(a.status) === JSON.stringify(b.status);
 
-/**
- * The reducer's events and effects. Events and effects are plain data, so that a history can be recorded and replayed.
- */
 export type TimerName = 'save' | 'draft';
 
 export type DaySaverEvent =

@@ -18,8 +18,8 @@ import {
 
 const RETRY_FIRST_MS = 1_000;
 /**
- * The longest backoff of a page on screen and of a hidden one, which tries again at once when it is shown. Only a
- * `Retry-After` of the server asks for more, up to RETRY_AFTER_MAX_MS (docs/decisions/0008-saving-a-day.md).
+ * The longest backoff before jitter, of a page on screen (docs/specification/days-and-saving.md 8) and of a hidden one,
+ * which tries again at once when it is shown. A `Retry-After` of the server extends it, up to RETRY_AFTER_MAX_MS.
  */
 const RETRY_MAX_MS = 5_000;
 const RETRY_HIDDEN_MAX_MS = 30_000;
@@ -68,8 +68,8 @@ function chooseRowId(step: Step): void {
 }
 
 /**
- * Puts another text into the day and, if one is open, into the editor. Undo in the editor reverts only a text that the
- * user chose (`isUndoable`), never a change from elsewhere.
+ * Replaces the day's text, also in an open editor. Undo in the editor reverts only a text that the user chose
+ * (`isUndoable`), never a change from elsewhere.
  */
 export function putText(step: Step, html: string, change: Partial<TextChange> = {}): void {
   updateState(step, { text: html, isEditorAhead: false });

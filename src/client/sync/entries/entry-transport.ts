@@ -73,8 +73,8 @@ export function createEntryTransport(
   { onLocked, onWritten }: Listeners,
 ): EntryTransport {
   /**
-   * One request to the table. `report` adds to its outcome what the headers say, which the client of the API does not
-   * return.
+   * One request to the table `entries`. `report` completes the outcome from the response headers, which the API client
+   * does not return.
    */
   function createRequest() {
     let hints: { retryAfterMs?: number; needsReload?: boolean } = {};

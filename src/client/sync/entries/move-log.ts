@@ -108,7 +108,8 @@ function applyMove(savers: DaySavers, from: Day, to: Day, log: StoredLog): void 
 
 /**
  * Merges a day's unsaved text into the day that its log was moved to. False if the log did not move, if that day or the
- * merge cannot be loaded, or if the merged text could be neither stored in a draft nor sent.
+ * merge cannot be loaded, if the merged text could be neither stored in a draft nor sent, or if the user has chosen or
+ * written something else meanwhile.
  */
 export async function addToMovedLog(
   savers: DaySavers,

@@ -15,8 +15,8 @@ import type { Tabs } from '../store/tabs.ts';
  */
 const TAKE_OVER_DELAY_MS = 5_000;
 /**
- * The wait, before jitter, until a takeover is tried again that failed because the server or the merge could not be
- * reached. Needs a timer: a page without unsaved text sends nothing that would show that the server is back.
+ * The wait, before jitter, until a takeover is retried after the server or the merge could not be reached. Needs a
+ * timer: a page without unsaved text sends nothing that would show that the server is back.
  */
 const TAKE_OVER_RETRY_MS = 30_000;
 
@@ -25,14 +25,14 @@ type Deps = {
   tabs: Pick<Tabs, 'takeOverInTurn' | 'untilClosed'>;
   savers: Pick<DaySavers, 'getUnsaved' | 'recover' | 'subscribe'>;
   timers: Timers;
-  /** Removes the drafts that the browser has cleared, and tells the user. */
+  /** Removes the markers of drafts that the browser has cleared, and tells the user. */
   reportLostText: () => Promise<void>;
 };
 
 /** Returns a function that stops watching. */
 export function watchOtherTabs(deps: Deps): () => void {
   let stop = startWatching(deps);
-  // A page that waits for a lock may not enter the back/forward cache.
+  // Waiting for a lock would keep the page out of the back/forward cache.
   const onHide = (): void => stop();
   const onShow = ({ persisted }: PageTransitionEvent): void => {
     if (persisted) stop = startWatching(deps);
@@ -105,7 +105,7 @@ function startWatching({ drafts, tabs, savers, timers, reportLostText }: Deps): 
 /**
  * Finds unsent text that the browser has cleared: IndexedDB is empty, but localStorage still has the marker of a draft.
  * Removes the markers of closed pages whose draft is gone, and returns their days: none if the database cannot be read.
- * Call it in turn with the other tabs (`takeOverInTurn`), so that one of them tells the user.
+ * Call it in turn with the other tabs (`takeOverInTurn`), so that only one of them tells the user.
  */
 export async function removeLostDrafts(
   storage: Storage,

@@ -1,6 +1,6 @@
 /**
- * Drives the state machine of the stream: visibility, the lock that elects one tab of this browser, the channel to the
- * other tabs, and the connection.
+ * Drives the state machine of the stream (visibility, the lock that elects one tab of this browser, the channel to the
+ * other tabs, the connection), and applies changes from elsewhere to the page.
  */
 import type { QueryClient } from '@tanstack/react-query';
 import type { DayChange, LiveEvent } from '#domain/live-event.ts';
@@ -192,15 +192,16 @@ function toLiveEvent({ event, data }: StreamEvent): LiveEvent | null {
   }
 }
 
-// Brings a change that was made elsewhere to the page: the open day is read again through its query, and the dates of
-// the calendar follow without a request. A change made by this page is known already and causes no request.
-
 /** The answer to a read is not shown while an input method is composing; the day is then read again. */
 const RECHECK_MS = 1_000;
 const MAX_RECHECKS = 5;
 
 type Deps = { savers: DaySavers; copies: Pick<LocalCopies, 'storeCopy'>; queries: QueryClient; timers: Timers };
 
+/**
+ * Applies changes that were made elsewhere: reads the open day again through its query, and updates the dates of the
+ * calendar without a request. A change made by this page is known already and causes no request.
+ */
 export function createRemoteChanges({ savers, copies, queries, timers }: Deps) {
   /** The newest change of each day that waits for the day's own save. */
   const waiting = new Map<Day, DayChange>();
@@ -247,7 +248,7 @@ export function createRemoteChanges({ savers, copies, queries, timers }: Deps) {
     });
   }
 
-  /** No event names the changes that were missed, so a day without an answer would go on showing its old text. */
+  /** Repeats reads without an answer: no event names the missed changes, so the day would keep showing its old text. */
   async function readOpenDays(catchUp: number, rechecks: number): Promise<void> {
     await queries.invalidateQueries({ queryKey: ENTRY_KEY });
     const open = queries.getQueryCache().findAll({ queryKey: ENTRY_KEY, type: 'active' });

@@ -13,7 +13,7 @@ export type LocalCopies = ReturnType<typeof createLocalCopies>;
 export function createLocalCopies(database: UserDatabase, userId: string, now: () => number) {
   const ignore = (): null => null;
   const updateTodayCopy = (date: Day, stored: StoredLog | null): void => {
-    // A sign-out that wiped the storage while the request was on its way has closed the database: store no log again.
+    // A sign-out wipes the storage and closes the database. An answer that arrives later must not store the log again.
     if (!database.isClosed()) storeTodayCopy(localStorage, userId, localToday(new Date(now())), date, stored);
   };
   return {

@@ -1,8 +1,7 @@
 /**
  * The tabs of one user in one browser. Each tab holds a lock while its page lives, so that the others can tell whose
  * drafts were left behind. Tabs send the writes of a day in turn, take over drafts in turn, and tell each other what
- * they stored. A browser without Web Locks counts every other tab as gone, and its tabs learn of changes when they read
- * the day.
+ * they stored. Without Web Locks, as over plain http, every other tab counts as closed and no tab waits for its turn.
  */
 import { isDay, type Day } from '#domain/day/day.ts';
 import type { EntryTransport, StoredLog } from '../save-requests.ts';
@@ -84,9 +83,9 @@ export function createTabs(userId: string, writer: string, onStored: (message: S
     /** Sends the writes of a day one after the other: the tab that holds the day's lock is its only sender. */
     serializeWrites(transport: EntryTransport): EntryTransport {
       const queue = <T>(date: Day, send: () => Promise<T>): Promise<T> =>
-        // A page that is being closed cannot wait: the browser lets it only start requests. If another tab sends at the
-        // same time, the server stores one of the writes and answers the other with `changed`. So does a page that was
-        // not granted the lock in time.
+        // A page that is being closed cannot wait: the browser lets it only start requests. A page that was not granted
+        // the lock in time sends too. If two tabs send at the same time, the server stores one of the writes, and the
+        // outcome of the other is `changed`.
         !locks || isLeaving ? send() : locks.request(`${prefix}send:${date}`, limitWait(), send).catch(send);
       return {
         read: transport.read,

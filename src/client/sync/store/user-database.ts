@@ -21,7 +21,7 @@ interface Schema extends DBSchema {
 export type Connection = IDBPDatabase<Schema>;
 
 export type UserDatabase = {
-  /** Runs a request. Rejects without an open database: in private mode, or after the database was deleted. */
+  /** Runs a request. Rejects if the browser denies access, or after the database was closed or deleted. */
   use: <T>(request: (connection: Connection) => Promise<T>) => Promise<T>;
   isClosed: () => boolean;
   /** No later request reaches the database, not even to create it again. */

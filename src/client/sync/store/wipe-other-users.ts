@@ -26,7 +26,7 @@ export async function wipeOtherUsers(userId: string): Promise<void> {
     const hasUnsent = await database.use((connection) => connection.count('drafts')).then(Boolean, () => true);
     const isInStorage = draftsOfOthers(localStorage, userId).some((key) => userOfDraft(key) === other);
     if (hasUnsent || isInStorage) {
-      // Best effort: the copies of the next user are removed although those of this one cannot be cleared.
+      // Best effort: if these copies cannot be cleared, those of the next user still are.
       await database
         .use((connection) => Promise.all([connection.clear('days'), connection.clear('copies')]))
         .catch(() => {});
