@@ -10,7 +10,7 @@ import { PUSH_CACHE, PUSH_DEVICE_PATH, type DeviceInWorker, type WorkerMessage }
 
 declare const self: ServiceWorkerGlobalScope;
 
-/** A page that is open answers at once. */
+/** The time that a page has to answer `openDay`. */
 const PAGE_TIMEOUT_MS = 1_000;
 
 /** The types of TypeScript lack the actions. */
@@ -35,7 +35,7 @@ export function handleReminders(): void {
 const showMessage = (message: PushMessage, body: string, hasActions: boolean): Promise<void> =>
   show(dayLabel(message.day), {
     body,
-    // One notification for each day: a later one takes its place.
+    // Notifications with the same tag replace each other, so a day has one.
     tag: message.day,
     data: message,
     ...(hasActions && {
@@ -48,7 +48,7 @@ const showMessage = (message: PushMessage, body: string, hasActions: boolean): P
 
 async function showReminder(text: string): Promise<void> {
   const message = parsePushMessage(text);
-  // A newer server sent it. If a push message shows no notification, the browser shows its own.
+  // A newer server sent the message. If a push shows no notification, the browser shows its own.
   if (!message) return show('Hustle Forge', { body: 'Time to write your log.' });
   await showMessage(message, message.prompt, true);
 }
@@ -70,13 +70,13 @@ async function storeNothing(message: PushMessage): Promise<void> {
 
 async function openDay(day: Day | null): Promise<void> {
   const pages = await self.clients.matchAll({ type: 'window' });
-  // The page that the user saw last comes first.
+  // The list begins with the page that the user focused last.
   const page = pages.find(({ url }) => new URL(url).pathname === ROUTES.journal.path) ?? pages[0];
   if (page && day !== null && (await askToOpen(page, day))) return void (await page.focus());
   await self.clients.openWindow(day === null ? ROUTES.journal.path : dayPath(day));
 }
 
-/** False for a page that does not show a signed-in user's screens. */
+/** False if the page does not answer in time: it shows no screen of a signed-in user. */
 function askToOpen(page: WindowClient, day: Day): Promise<boolean> {
   const { port1, port2 } = new MessageChannel();
   return new Promise((resolve) => {

@@ -24,14 +24,14 @@ import {
 declare const self: ServiceWorkerGlobalScope;
 /** The hashed files of this build; the build fills them in (scripts/vite/classic-scripts.ts). */
 declare const BUILT_FILES: readonly string[];
-/** The server replaces this string with a hash of the HTML pages that it serves, which depend on its settings. */
+/** The server replaces this string with a hash of the HTML pages that the worker stores, which depend on settings. */
 const SHELL_VERSION = 'hustle-forge-shell-version';
 
 /** After this time without a response, a page opens from the cache. */
 const NETWORK_TIMEOUT_MS = 1_000;
 /**
- * A request for a page keeps the worker busy for at most this long, and a new version waits until the worker is idle.
- * The limit of Chromium itself is five minutes.
+ * After a page has opened from the cache, its request to the server keeps the worker busy for at most this long. A new
+ * version waits until the worker is idle. Chromium's own limit is five minutes.
  */
 const ANSWER_LIMIT_MS = 10_000;
 const MAX_CONCURRENT_DOWNLOADS = 4;
@@ -56,8 +56,8 @@ self.addEventListener('message', (event) => {
 type RoutedEvent = ExtendableEvent & { addRoutes?: (rule: object) => Promise<void> };
 
 /**
- * Lets Chromium send what the worker does not answer straight to the server, as in `handlingOf`. Otherwise each save
- * and live update would start a worker that has stopped, and would keep a new version waiting for up to five minutes.
+ * Lets Chromium send requests that the worker does not answer (`handlingOf`) straight to the server. Otherwise each
+ * save and live update would start a stopped worker, and would keep a new version waiting for up to five minutes.
  */
 async function bypassWorker(event: RoutedEvent): Promise<void> {
   const isHandled = { or: [{ requestMode: 'navigate' }, { urlPattern: `${ASSET_FOLDER}*` }] };
@@ -95,8 +95,8 @@ async function activate(): Promise<void> {
   );
   await Promise.all(outdated.map((name) => caches.delete(name)));
   await self.clients.claim();
-  // Navigation preload: the browser requests the page while it starts the worker. Told the version, the server sends no
-  // preloads of files that the worker has (server/http/pages.ts).
+  // Navigation preload: the browser requests the page while it starts the worker. The header names the worker's
+  // version, so the server sends no preloads of files that the worker has (server/http/pages.ts).
   await self.registration.navigationPreload?.enable();
   await self.registration.navigationPreload?.setHeaderValue(SHELL_VERSION);
 }

@@ -66,7 +66,7 @@ function askForToken(captcha: CaptchaSettings): Promise<string | null> {
 }
 
 const NAMES = { hcaptcha: 'hCaptcha', turnstile: 'Cloudflare Turnstile' } as const;
-/** The width of the normal widget of either provider. */
+/** The width of the wider normal widget, hCaptcha's. */
 const NORMAL_WIDTH_PX = 303;
 
 type CaptchaDialogProps = { captcha: CaptchaSettings; onSolved: (token: string) => void; onClose: () => void };

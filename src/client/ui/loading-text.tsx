@@ -1,6 +1,6 @@
 /**
- * "Loading..." within a screen or panel. It appears only after a short delay, and says what it waits for when an answer
- * takes long (docs/specification/screens.md 2).
+ * "Loading..." within a screen or panel. It appears after a short delay. If an answer takes long or the browser is
+ * offline, it says what it waits for (docs/specification/screens.md 2).
  */
 import styles from './loading-text.module.css';
 

@@ -10,8 +10,8 @@ import {
 } from './storage-keys.ts';
 
 /**
- * The keys of a user's data contain the user's id. Theme and font belong to the browser and stay
- * (docs/specification/product.md 5).
+ * Removes all keys that contain the user's id, the user's database, and the user's keys without an id. The preferences
+ * of the browser, such as its theme, stay (docs/specification/product.md 5).
  */
 export function wipeUserData(userId: string): void {
   removeDataOf(userId);

@@ -15,14 +15,14 @@ type Choice<Value extends string> = {
 
 type ChoicesProps<Value extends string> = {
   legend: string;
-  /** Otherwise the legend is for screen readers only, because the heading above says the same. */
+  /** If false, the legend is for screen readers only, because the heading above says the same. */
   isLegendShown?: boolean;
   name: string;
   choices: readonly Choice<Value>[];
   chosen: Value;
   onChoose: (value: Value) => void;
   disabled?: boolean;
-  /** The user's plan does not include it. */
+  /** True if the user's plan does not include this setting. */
   locked?: boolean;
 };
 

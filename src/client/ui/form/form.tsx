@@ -38,8 +38,8 @@ export function useInvalidText(text: string) {
 }
 
 /**
- * Browsers refuse an address with an invisible character from a paste and say nothing of it, and some refuse
- * international domains. Runs before the form checks its fields.
+ * Browsers reject an address with a pasted invisible character without saying why, and some reject international
+ * domains. Runs before the browser validates the form.
  */
 function tidyAddress({ currentTarget: field }: SyntheticEvent<HTMLInputElement>): void {
   const address = field.type === 'email' ? normalizeAddress(field.value) : field.value;
@@ -139,7 +139,6 @@ export function PasswordField({ label, ...rest }: PasswordFieldProps) {
   );
 }
 
-/** How a form is laid out. */
 export type FormLook = {
   /**
    * `column`: within a section or a panel. `dialog`: as wide as its dialog. `page`: the form of a sign-in page. `step`:
@@ -168,7 +167,6 @@ export const Form = ({ layout = 'column', gap, outcome = null, children, ...rest
 
 type SubmitButtonProps = Omit<ComponentProps<typeof Button>, 'type' | 'className'> & Pick<FormLook, 'layout'>;
 
-/** The button of a form's main action. */
 export const SubmitButton = ({ layout, ...rest }: SubmitButtonProps) => (
   <Button tone="primary" {...rest} type="submit" className={styles.submit} data-layout={layout} />
 );

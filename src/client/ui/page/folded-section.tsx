@@ -1,4 +1,4 @@
-/** Sections and `details` that sum themselves up in a line until they are opened. */
+/** Sections and `details` that show one summary line until the user opens them. */
 import { useId, useState, type ComponentProps, type ReactNode, type Ref } from 'react';
 import { Button } from '../button.tsx';
 import { Section } from './page.tsx';
