@@ -1,4 +1,4 @@
-/** A locale by its language tag, or null. Browsers report what the system is set to, such as `C`, which is not a tag. */
+/** Null for an invalid language tag: browsers report the locale of the system, which may be `C`. */
 export function parseLocale(tag: string): Intl.Locale | null {
   try {
     return new Intl.Locale(tag);

@@ -6,10 +6,10 @@ import { normalizeText, textToLog } from './text-to-log.ts';
 
 /** The longest text that is appended at once, in UTF-16 units. */
 export const APPEND_MAX_LENGTH = 16_000;
-/** The items of one text. */
+/** The most items in one text. */
 export const APPEND_MAX_ITEMS = 200;
 
-/** The HTML of an item. The text is not markup, and its lines are breaks. */
+/** The HTML of an item. The text is escaped, and a line end becomes `<br>`. */
 export const itemHtml = (text: string): string =>
   `<li><p>${text
     .split(/(?<!\s)\s*\n\s*/)
@@ -21,8 +21,9 @@ const EMPTY_ITEM = /<li><p>(?:<br>)?<\/p><\/li>$/;
 const ONLY_EMPTY_ITEM = /<[ou]l><li><p>(?:<br>)?<\/p><\/li>$/;
 
 /**
- * Appends the items to the list that ends the log, else in a numbered list of their own. What an open page may be
- * writing at stays behind them: an empty item that ends the list, and empty paragraphs below it.
+ * Appends the items to the list that ends the log, else as a new numbered list. An empty last item and empty paragraphs
+ * below the list stay behind them, because the user of an open page may be writing there. An empty only item is
+ * replaced.
  */
 export function appendItems(html: string, items: readonly string[]): string {
   if (items.length === 0) return html;
@@ -36,9 +37,9 @@ export function appendItems(html: string, items: readonly string[]): string {
 }
 
 /**
- * The items of a plain text: each line is one, and a list of the text is read as its items, without their markers. A
- * line that continues an item, by its indentation, is a break in it. Invisible characters are removed. Threat: text in
- * such characters would be read by the coach alone.
+ * The items of a plain text. Each line is an item, and an item of a list loses its marker. A line whose indentation
+ * continues an item is joined to it by a line feed. Invisible characters are removed. Threat: only the coach would read
+ * text in such characters.
  */
 export function parseItems(text: string): string[] {
   const lines = logLines(textToLog(stripInvisible(normalizeText(text))).html);

@@ -3,11 +3,14 @@ import type { ApiRow } from '../database-rows.ts';
 /** The largest log that the server accepts, in UTF-8 bytes of HTML (docs/specification/days-and-saving.md 4). */
 export const ENTRY_MAX_BYTES = 256 * 1024;
 
-/** The maximum size of a user's logs and their earlier versions in all: 20 years of 10 KB a day are 75 MB. */
+/**
+ * The maximum size of all that a user stores, such as logs, feedback, earlier versions and documents. 20 years of 10 KB
+ * a day are 75 MB.
+ */
 export const STORED_MAX_BYTES = 256 * 1024 * 1024;
-/** The code of a write that is refused because of it. */
+/** The error code of a write that `STORED_MAX_BYTES` refuses. */
 export const STORAGE_FULL_CODE = '53100';
-/** The code of a write that is refused because the user has written the bytes of a minute. */
+/** The error code of a write of a user who has written too many bytes within a minute. */
 export const WRITE_LIMIT_CODE = '53400';
 
 /** Maximum UTF-16 length of the line typed on the landing page, which becomes the first item of the first log. */
@@ -37,8 +40,8 @@ export type Version = Pick<Entry, 'id' | 'revision'>;
 export type Profile = ApiRow<'profiles'>;
 
 /**
- * How long an earlier version, or the text of a deleted log, is kept (docs/specification/days-and-saving.md 12). The
- * trigger function `follow_entry` (database/schema.sql) repeats the limits of versions.
+ * How long an earlier version, or the text of a deleted log, is kept (docs/specification/days-and-saving.md 12). In
+ * database/schema.sql, `thin_versions` repeats the number of versions, and `follow_entry` their interval.
  */
 export const VERSION_DAYS = 30;
 export const MAX_VERSIONS_PER_DAY = 20;
@@ -46,8 +49,8 @@ export const MAX_VERSIONS_PER_DAY = 20;
 export const VERSION_INTERVAL_MINUTES = 10;
 
 /**
- * The text that stood before a change: HTML without the date header. `written_at`: when it was saved, `kept_at`:
- * replaced.
+ * The text that stood before a change: HTML without the date header. `written_at`: when it was saved. `kept_at`: when
+ * it was replaced.
  */
 export type EntryVersion = ApiRow<'entry_versions'>;
 

@@ -6,7 +6,7 @@ export type Mention = TagCount;
 
 const MAX_MENTIONS = 8;
 
-/** A name of fewer days is chance. */
+/** A capitalised word on fewer days is a coincidence, not a name. */
 const MIN_DAYS_OF_NAME = 3;
 
 const WORD = /\p{L}[\p{L}\p{M}'’-]*/gu;
@@ -15,7 +15,7 @@ const isCapitalized = (word: string): boolean => /^\p{Lu}\P{Lu}*\p{Ll}\P{Lu}*$|^
 const COMMON: ReadonlySet<string> = new Set(
   [...MONTHS, ...WEEKDAYS].flatMap((name) => [name, name.slice(0, 3)]).map((name) => name.toLowerCase()),
 );
-/** German writes every noun with a capital, so names cannot be told from nouns. These words tell it from others. */
+/** German capitalises every noun, so names cannot be told from nouns. These words identify German. */
 const GERMAN: ReadonlySet<string> = new Set(
   'und der das mit für ein eine einen nicht auf ist den dem zum zur von im bei nach ich wir aus'.split(' '),
 );
@@ -27,7 +27,7 @@ type Name = { days: number; lastLog: number; isWithin: boolean };
 
 /**
  * Collects the words of logs, oldest first. The caller may pause between two logs. Threat: the words of a year of
- * hostile logs take a second, so what is left to do at the end must be little.
+ * hostile logs take a second, so `add` does most of the work, and `tags` and `names` little.
  */
 export class FrequentWords {
   #logs = 0;
@@ -37,7 +37,7 @@ export class FrequentWords {
   #lowerCount = 0;
   #germanCount = 0;
 
-  /** `text`: of one log, as plain text. */
+  /** `text`: the plain text of one log. */
   add(text: string): void {
     this.#logs += 1;
     this.#tags.push(listTags(text));

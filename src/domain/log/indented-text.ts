@@ -4,7 +4,7 @@ export const HEADING = /^(#{1,6}) +\S/;
 /** The first line of a fenced code block. The lookahead prevents quadratic time in a long run of `~`. */
 export const FENCE = /^[ \t]*(`{3,}|~{3,}(?!~))[^`]*$/;
 export const LIST_ITEM = /^\s*(?:\d{1,9}[.)]|[-+*•]) /;
-/** The line below a heading. A line of dashes is more often a rule. */
+/** The underline of a setext heading. A line of dashes does not count: it is more often a thematic break. */
 export const HEADING_RULE = /^={3,}\s*$/;
 
 /** Lines of shell, program or SQL code. */
@@ -34,7 +34,7 @@ export const indentOf = (line: string): number => {
 /** A program's data: `{`, `"key": 1,`. */
 const DATA_LINE = /^\s*(?:[{[]|"[^"]*": ?.*)\s*$/;
 
-/** Lines that only blocks of code have: prose that is indented has few of them. */
+/** Lines that are common in blocks of code, and rare in indented prose. */
 const BLOCK_LINE = [
   /(?:[{[;]|\w\()\s*$/,
   /^\s*(?:if|elif|else|for|while|try|except|finally|with|def|class|match|case)\b.*:\s*$/,
@@ -45,13 +45,13 @@ const BLOCK_LINE = [
   /^[\s│|]*[├└╰]/,
 ];
 
-/** A key of YAML, also of the first field of an item. */
+/** The start of a line with a YAML key, which may be the first field of an item. */
 const KEY_START = String.raw`^\s*(?:- +)*(?:<<|[\w./$@-]+|"[^"]+"|'[^']+'):`;
 const KEY = new RegExp(String.raw`${KEY_START}(?:\s+\S.*|\s*)$`);
 const SENTENCE_CASE = /^\s*(?:- +)*["']?[A-Z][a-z]*:/;
-/** An item, a comment or the start of a document of YAML. */
+/** An item or a comment of YAML, or the start or end of a document. */
 const OTHER_YAML = /^\s*(?:- \S|#|---\s*$|\.\.\.\s*$)/;
-/** The key opens a block: no value, a block of text, or an anchor. */
+/** A key that opens a block: it has no value, or only the sign of a block of text, an anchor or a tag. */
 const OPENS_BLOCK = new RegExp(String.raw`${KEY_START}(?:\s+(?:[|>][-+\d]*|[&!]\S+))*\s*(?:\s#.*)?$`);
 
 /** The column of the key: an item's first field stands behind its dash. */
@@ -78,7 +78,10 @@ const SQL_START =
 const SQL_CLAUSE =
   /^\s*(?:from|where|and|or|on|using|(?:(?:left|right|inner|outer|full|cross|natural)\s+)*join|group\s+by|order\s+by|having|limit|set|values|union|returning|case|when|then|else|end)\b/i;
 
-/** Starts with a keyword. One in small letters may begin a sentence, so more is needed. */
+/**
+ * The first line starts with an SQL keyword. The rest must end in `;` or `)`, or have a clause. A keyword in lower case
+ * may begin a sentence, so it needs two clauses.
+ */
 function isSql(lines: readonly string[]): boolean {
   const [first = '', ...rest] = lines.filter((line) => !/^\s*--/.test(line));
   if (!SQL_START.test(first)) return false;
@@ -93,11 +96,11 @@ const isMakefile = (lines: readonly string[]): boolean =>
   lines.filter((line) => TARGET.test(line) || /^[\t#]/.test(line)).length * 3 >= lines.length * 2;
 const TARGET = /^[\w./%-]+:(?!\S)/;
 
-/** Code or data whose lines are indented: without the indentation it would be lost. */
+/** Code or data with indented lines, which lose their meaning without the indentation. */
 export function isIndentedCode(lines: readonly string[]): boolean {
   const filled = lines.filter((line) => line.trim() !== '');
   if (!filled.some((line) => indentOf(line) > indentOf(filled[0]!))) return false;
-  // Blank lines part code from prose more often than code from code.
+  // Blank lines separate code from prose more often than code from code, so a text with some needs more lines of code.
   const share = /\n\s*\n/.test(lines.join('\n').trim()) ? 2 / 3 : 1 / 2;
   const code = filled.filter((line) =>
     [isCodeLine, ...[DATA_LINE, ...BLOCK_LINE].map((pattern) => (text: string) => pattern.test(text))].some((is) =>
@@ -121,15 +124,18 @@ export function isOutline(lines: readonly string[]): boolean {
 
 /** Blanks that are shown at the start of any line: a log in HTML and Markdown loses others. */
 const NO_BREAK_SPACE = '\u00A0';
-/** A deeper indentation is layout, such as a line at the right of its page. */
+/** A deeper indentation is cut: it is layout, such as a line at the right of the page. */
 const MAX_COLUMNS = 40;
 /** The limit for one text. A column takes six bytes of HTML: a long text would make its day too large to store. */
 const MAX_SHOWN_COLUMNS = 5_000;
 
-/** Returns the visible indentation of some lines, given in columns; none once those of the text have used up the bound. */
+/**
+ * Returns the visible indentation of lines, given in columns. Empty strings if the text would then have more than
+ * `MAX_SHOWN_COLUMNS`.
+ */
 export type ShowIndents = (indents: readonly number[]) => string[];
 
-/** Call it once per text: it counts the columns of the text. */
+/** One per text: it counts the columns that it has shown. */
 export function createIndents(): ShowIndents {
   let left = MAX_SHOWN_COLUMNS;
   return (indents) => {

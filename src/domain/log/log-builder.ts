@@ -11,7 +11,7 @@ type List = { kind: 'list'; tag: ListTag; start: number; hasBoxes: boolean; item
 type Flow = { kind: 'flow'; tag: 'root' | 'quote' | 'li'; children: (Block | List | Flow)[]; levels: OpenList[] };
 type OpenList = { level: number; list: List; source: unknown };
 
-/** Where a block belongs. An element becomes part of the log with its first block. */
+/** Where a block belongs. A quote or an item is added to the log with its first block, so an empty one is not. */
 export type Container = Root | Quote | Item;
 export type Root = { kind: 'root'; flow: Flow };
 export type Quote = { kind: 'quote'; parent: Container; flow: Flow | null };
@@ -31,7 +31,7 @@ export type Item = {
   flow: Flow | null;
 };
 
-/** Nested deeper, items and quotes stay at this level. Both take two of the `ENTRY_MAX_DEPTH` levels at most. */
+/** Items and quotes that are nested deeper stay at this level. An item takes two of the `ENTRY_MAX_DEPTH` levels. */
 const MAX_LEVEL = 20;
 
 const newFlow = (tag: Flow['tag']): Flow => ({ kind: 'flow', tag, children: [], levels: [] });
@@ -52,7 +52,7 @@ function openFlow(container: Container, hasBox = false): Flow {
   if (container.flow) return container.flow;
   if (container.kind === 'item') return (container.flow = addItem(openFlow(container.parent), container, hasBox));
   const parent = openForBlock(container.parent);
-  // The first block of an item is a paragraph.
+  // The first block of an item must be a paragraph, so a quote at its start is unwrapped.
   if (parent.tag === 'li' && parent.children.length === 0) return (container.flow = parent);
   parent.children.push((container.flow = newFlow('quote')));
   return container.flow;
@@ -119,7 +119,7 @@ const codeLines = (code: string): string =>
     .map((line) => (line === '' ? '' : `<code>${line}</code>`))
     .join('<br>');
 
-/** Each block as a part of one paragraph, without empty ones. */
+/** The HTML of each block, for a paragraph that shows each as a line. */
 export const blocksAsLines = (root: Root): string[] => linesOf(root.flow);
 
 const linesOf = (flow: Flow): string[] =>
@@ -134,7 +134,7 @@ export function moveBlocks(root: Root, container: Container): void {
   else openForBlock(container).children.push(...root.flow.children);
 }
 
-/** Appends inline HTML to the last block of a root. */
+/** Appends inline HTML to the last block of a root, unless that is code. */
 export function appendToLastBlock({ flow }: Root, html: string): void {
   let last = flow.children.at(-1);
   while (last && last.kind !== 'block') last = last.kind === 'list' ? last.items.at(-1) : last.children.at(-1);

@@ -118,7 +118,7 @@ export function logLines(html: string): Line[] {
   return trimEmptyLines(lines);
 }
 
-/** The lines with their no-break spaces, which `entryText` reads as plain ones: a file that comes back keeps them. */
+/** `logLines` with no-break spaces, which `entryText` reads as plain ones: an export keeps them for an import. */
 export const exactLogLines = (html: string): Line[] => logLines(html.replaceAll('&nbsp;', '\u00A0'));
 
 /** Removes empty paragraphs at both ends and empty items at the end. */

@@ -1,4 +1,4 @@
-/** The tokenizer of a log's HTML, shared by the export and the merge. */
+/** The tokenizer of a log's HTML, shared by `logLines` and the merge. */
 
 /** Decodes character references in the same order as `entryText`. */
 export function decodeReferences(text: string): string {

@@ -1,4 +1,4 @@
-/** The four canned logs (docs/specification/screens.md 6). Stored without the emoji. */
+/** The four quick entries (docs/specification/screens.md 6). Stored without the emoji. */
 export const QUICK_ENTRIES = [
   { emoji: '😴', text: 'Did nothing today' },
   { emoji: '🛋️', text: 'Had a lazy day' },
@@ -9,7 +9,7 @@ export const QUICK_ENTRIES = [
 /** Longer than every quick entry. */
 export const MAX_QUICK_ENTRY_LENGTH = 100;
 
-/** The canned text that a log's plain text consists of, or null for any other text. */
+/** The quick entry that the plain text of a log consists of, or null. */
 export function matchQuickEntry(text: string): string | null {
   const trimmed = text.trim();
   return QUICK_ENTRIES.find((entry) => entry.text === trimmed)?.text ?? null;

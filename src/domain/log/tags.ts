@@ -48,12 +48,12 @@ export function foldText(text: string): string {
 const TAG_MAX_LENGTH = 51;
 /** The maximum number of different tags that are listed per log. Find finds all of them. */
 const MAX_LISTED_OF_LOG = 100;
-/** The maximum number of tags that find lists at once. Typing narrows the list. */
+/** The maximum number of tags that Find lists at once. Typing narrows the list. */
 export const MAX_TAGS_SHOWN = 50;
 
 /** A tag follows white space or punctuation, but not what precedes `#` in an address, an entity or an escape. */
 const BEFORE = String.raw`(?<=(?:^|[\s\p{Ps}\p{Pi}\p{Pf}\p{Po}\p{Cf}|\u2013\u2014])[#＃])(?<![&/#＃%?@.\\][#＃])`;
-/** The joiners are parts of Persian and Indic words. */
+/** The zero-width joiner and non-joiner are parts of Persian and Indic words. */
 const CHARACTER = String.raw`[\p{L}\p{M}\p{N}_\u200c\u200d]`;
 const TAG = new RegExp(String.raw`[#＃]${BEFORE}${CHARACTER}+(?:-+${CHARACTER}+)*`, 'gu');
 const TYPED_TAG = new RegExp(String.raw`[#＃]${BEFORE}((?:${CHARACTER}|-)*)$`, 'u');
@@ -75,10 +75,10 @@ export function findTags(text: string): Tag[] {
   return tags;
 }
 
-/** Folding can make other characters of a letter, such as spaces. */
+/** Folding (NFKD) can turn a character into others, such as a space, which are removed. */
 const foldTag = (name: string): string => foldText(name).replace(/[^\p{L}\p{M}\p{N}_-]+/gu, '');
 
-/** The different tags of one log as it spells them, for a list of all. */
+/** The different tags of one log, each in the spelling of its last occurrence. At most `MAX_LISTED_OF_LOG`. */
 export function listTags(text: string): string[] {
   const byKey = new Map(findTags(text).map((tag) => [tag.key, `#${tag.text.slice(1)}`]));
   return [...byKey.values()].slice(0, MAX_LISTED_OF_LOG);
@@ -101,15 +101,15 @@ export function countTags(logs: readonly (readonly string[])[]): TagCount[] {
     .map(([, count]) => count);
 }
 
-/** `tags`, and of `others` those that it lacks. */
+/** Adds to `tags` those of `others` that it lacks. */
 export function addTags(tags: readonly TagCount[], others: readonly TagCount[]): TagCount[] {
   const known = new Set(tags.map(({ text }) => foldTag(text)));
   return [...tags, ...others.filter(({ text }) => !known.has(foldTag(text)))];
 }
 
 /**
- * The tag that is being typed at the end of a query: `bil` of `offer #Bil`, nothing of an empty query. Null without
- * one.
+ * The folded tag that is being typed at the end of a query, `bil` of `offer #Bil`. Empty for an empty query, which
+ * lists all tags. Null if the query ends with no tag.
  */
 export function typedTag(query: string): string | null {
   if (query.trim() === '') return '';

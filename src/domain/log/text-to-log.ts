@@ -9,7 +9,7 @@ import { joinCells } from './pasted-markdown.ts';
 const LINE_END = /\r\n?|[\n\u000B\u000C\u0085\u2028\u2029]/g;
 const PLACEHOLDER = /[\uFFFC\uFEFF]/g;
 
-/** Colours and links of a terminal: a control character, and letters that are not shown. */
+/** ANSI escape sequences of a terminal: colours (CSI) and links (OSC). */
 // oxlint-disable-next-line no-control-regex
 const TERMINAL_SEQUENCE = /\u001B(?:\[[\d;:?]{0,40}[A-Za-z]|\][^\u0007\u001B]{0,2000}(?:\u0007|\u001B\\))/g;
 
@@ -159,7 +159,7 @@ function indentLines(lines: readonly Line[], showIndents: ShowIndents): void {
   for (const [index, line] of lines.entries()) line.text = indents[index]! + line.text;
 }
 
-/** A sign before a digit, beside items with the same sign: an item that keeps it. */
+/** `- 5 °C`, which `BULLET` excludes. Beside items with the same sign it is an item too, and keeps the sign. */
 const SIGNED = /^[-+–]\s+\d/;
 
 /** The parts of a text: code, or the lines between. Blank lines are part of the code around them. */
@@ -179,7 +179,7 @@ function splitCode(lines: readonly string[]): { isCode: boolean; lines: string[]
   return parts;
 }
 
-/** Without blank lines around it and the indentation that all lines have. */
+/** Removes blank lines around the code, and the indentation that all its lines share. */
 function codeText(lines: readonly string[]): string {
   const filled = lines.filter((line) => line.trim() !== '');
   const common = INDENT.exec(filled[0]!)![0];
@@ -209,7 +209,7 @@ export function textToLog(text: string): { html: string; lines: number } {
   return { html: writeLog(root), lines: parts.some((part) => part.isCode) ? Math.max(2, count) : count };
 }
 
-/** Returns the number of lines. */
+/** Adds the lines as paragraphs and items. Returns their number. */
 function addLines(root: Root, lines: readonly Line[]): number {
   /** The indents of the open items. */
   let indents: number[] = [];

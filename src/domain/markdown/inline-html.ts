@@ -21,7 +21,7 @@ const attribute = (tag: string, name: string): string | null => {
 export class InlineHtml {
   #html = '';
   readonly #lines: string[] = [];
-  /** A mark stands in the list once for each time it was set. */
+  /** The marks that are set, each once for every time it was set: marks of one kind may be nested. */
   readonly #marks: Mark[] = [];
   readonly #openTags: Mark[] = [];
   /** The address of an open `<a>` and the text since. */
@@ -44,7 +44,7 @@ export class InlineHtml {
     this.#html += '<br>';
   }
 
-  /** Ends the line. The marks go on in the next one. */
+  /** Ends the line. The next one has the same marks. */
   endLine(): void {
     this.#closeTags(0);
     this.#lines.push(this.#html);

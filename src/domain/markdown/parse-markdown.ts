@@ -2,7 +2,7 @@
  * Converts Markdown (CommonMark with GFM's tables and strikethrough) to the HTML of a log. markdown-it parses; this
  * file turns its tokens into the few elements of a log. Check boxes stay text: `[ ]` and `[x]`.
  *
- * Loads markdown-it, so import it dynamically. Linear in the length of the text.
+ * Import this module dynamically: it loads markdown-it. Parsing takes linear time.
  */
 import createMarkdownIt, { type MarkdownIt, type Token } from 'markdown-it';
 import { escapeHtml } from '../log/entry-html.ts';
@@ -35,7 +35,7 @@ const LIST_START = /^<!-- (-\d{1,7})\. -->\s*$/;
 const AFTER_SCHEME = /:\/\/(?:(?!&#?\w{1,10};)[^\s<>()[\]"'`\\|])*(?!&#?\w{1,10};)[^\s<>()[\]"'`\\|*_~.,;:!?&]/y;
 
 const parser = createParser();
-/** Finds tags and character references in a block of HTML, where Markdown does not count. */
+/** Finds tags and character references in a block of HTML, in which Markdown has no meaning. */
 const htmlParser = createMarkdownIt('zero', { html: true });
 htmlParser.inline.ruler.enable(['html_inline', 'entity', 'newline']);
 
@@ -95,8 +95,8 @@ function createParser(): MarkdownIt {
     state.line = close + 1;
     return true;
   });
-  // As in GFM, `*` and `_` within an address are text, although our export escapes them. The parser has already read
-  // the scheme when it reaches the colon.
+  // As in GFM, `*` and `_` within an address are text. Our own export, read without `keepsBreaks`, escapes them. The
+  // parser has already read the scheme when it reaches the colon.
   markdown.inline.ruler.push('address', (state, isSilent) => {
     const { pos, src } = state;
     if (src[pos] !== ':' || !state.env['keepsBreaks']) return false;
@@ -118,8 +118,8 @@ function createParser(): MarkdownIt {
 }
 
 /**
- * Markdown drops the blanks at the start of a line. They stay where they mean something, such as in YAML without a
- * fence.
+ * Markdown drops the blanks at the start of a line. This keeps them where they have a meaning, such as in YAML without
+ * a fence.
  */
 function indentLines(paragraph: string, showIndents: ShowIndents): string {
   const lines = paragraph.split('\n');
@@ -134,7 +134,7 @@ function blockRule(name: string): BlockRule {
   return ruler.getRules('')[0]!;
 }
 
-/** The language beside a fence and its attributes. Chats write the first line of the code there. */
+/** An info string: a language and attributes. Chats write the first line of the code in its place. */
 const LANGUAGE = /^(?:[\w+#./:-]*(?:[\s,]+(?:[\w-]+=|\{).*)?|\{.*)$/;
 
 class LogWriter {
@@ -316,11 +316,13 @@ function inlineHtml(tokens: readonly Token[], softBreak: 'line' | 'break' | 'spa
   return html.end();
 }
 
-/** The text of a link's label. */
 const labelText = (tokens: readonly Token[]): string =>
   tokens.map((token) => (token.nesting === 0 ? textToken(token).content : '')).join('');
 
-/** Turns an image into the text of its description and its address, once: a label is read before it is written. */
+/**
+ * Turns the token of an image into text: its description and address. Changes the token itself, because the label of a
+ * link is read twice.
+ */
 function textToken(token: Token): Token {
   if (token.type !== 'image') return token;
   const label = entryText(inlineHtml(token.children!, 'space').join(' '));
@@ -392,7 +394,7 @@ function widthOf(blanks: string): number {
   return width;
 }
 
-/** Spaces at the beginning of the line that is moved, so that its tabs keep their stops. */
+/** Moves a line to the right. Replaces its leading tabs by spaces, because their width depends on the column. */
 function indentBy(added: number, line: string): string {
   if (added === 0) return line;
   return line.replace(/^[ \t]*/, (blanks) => ' '.repeat(widthOf(blanks) + added));

@@ -76,7 +76,7 @@ class MarkdownWriter {
       this.#output.push(text === '' ? inside.trimEnd() : (index === 0 ? first : inside) + text);
   }
 
-  /** The number of a list that begins with this item and that Markdown cannot count. */
+  /** The comment above a list that begins with this item and that Markdown cannot count; empty for others. */
   #commentAbove({ list, marker }: Item): string {
     if (this.#renumbered.has(list)) return '';
     const isCountable = !UNCOUNTABLE.test(marker);
@@ -91,7 +91,7 @@ class MarkdownWriter {
     return prefix;
   }
 
-  /** Threat: a log of many short blocks, each within a hundred containers. */
+  /** The beginning of a line in open containers. Cached. Threat: many short blocks, each within a hundred containers. */
   #openPrefix(path: readonly Container[], depth: number): string {
     const container = path[depth - 1];
     if (container === undefined) return '';
@@ -169,8 +169,8 @@ const LETTER_AT_START = /^[\p{L}\p{N}]/u;
 const EDGE_BLANKS = /^\s+|(?<!\s)\s+$/g;
 
 /**
- * A word that would be the underline of a heading in a line of its own, where another program may wrap it, before a
- * word that needs a line of its own too. Escaped characters and code stay out.
+ * A word of dashes or `=` at the end, or before a long word or code. If another program wraps it into a line of its
+ * own, it becomes the underline of a setext heading. Also matches escaped characters and code, to skip them.
  */
 const UNDERLINE = /\\.|`[^`]*`|(?<= )(?:-{2,}|=+)(?=$| \S{20}| \S*`)/g;
 
@@ -197,7 +197,7 @@ function inline(runs: readonly Run[], depth: number): string {
     let to = from + 1;
     if (mark === undefined) {
       const text = escapeMarkdown(runs[from]!.text);
-      // Behind the blank of another run, a blank at the start is one of several, which Markdown joins unless encoded.
+      // Behind a run that ends in a blank, a blank at the start is encoded: Markdown would join both.
       parts.push(parts.at(-1)?.endsWith(' ') ? text.replace(/^ /, encodeBlanks) : text);
     } else {
       while (runs[to]?.marks[depth] === mark) to += 1;
