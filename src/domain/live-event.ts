@@ -18,7 +18,7 @@ export type DayChange = {
 export type StreamEndReason = 'session' | 'too_many' | 'unavailable';
 
 export type LiveEvent =
-  /** The stream continues after the `Last-Event-ID`, and nothing was missed. */
+  /** All changes since the `Last-Event-ID` have been sent. */
   | { event: 'ready'; data: object }
   /** Changes may have been missed: read every open day and the dates again. */
   | { event: 'resync'; data: object }

@@ -3,8 +3,9 @@
  * appear while the user types. Case and accents are ignored (`foldText`). Scripts without spaces between words match as
  * substrings. A tag matches the tag alone (`log/tags.ts`).
  *
- * The server stores the normalized form of each log (`toSearchForm`) in `entry_words`. A search first updates the forms
- * of changed logs. A change of these rules requires a migration that empties `entry_words`, or stale forms remain.
+ * The server stores the normalized form of each log (`toSearchForm`) in `entry_words`. A search that finds a changed
+ * log updates the forms, and searches again. A change of these rules requires a migration that empties `entry_words`,
+ * or stale forms remain.
  */
 import { foldText, isAscii, findTags, type TagCount } from './log/tags.ts';
 
@@ -102,7 +103,7 @@ export function findMatches(terms: readonly SearchTerm[], text: string): Span[] 
 const findTagMatches = (tags: ReadonlySet<string>, text: string): Span[] =>
   findTags(text).flatMap(({ key, from, text: tag }) => (tags.has(`#${key}`) ? [{ from, to: from + tag.length }] : []));
 
-/** In order; of overlapping ones the first, and of those that begin together the longest. */
+/** Sorts the spans. Keeps the first of overlapping ones, and of those that begin together the longest. */
 function dropOverlaps(spans: Span[]): Span[] {
   const kept: Span[] = [];
   for (const span of spans.sort((a, b) => a.from - b.from || b.to - a.to))
@@ -184,7 +185,7 @@ export type FindAnswer =
       results: FoundDay[];
       /** True if there are more matches on older days. */
       more: boolean;
-      /** False while some logs have no search form yet; a repeated search finds more. */
+      /** False while some logs have no current search form; a repeated search finds more. */
       complete: boolean;
       /** For a query that is empty or ends with a tag: the tags that complete it, most used first. */
       tags?: TagCount[];

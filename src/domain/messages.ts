@@ -52,7 +52,7 @@ const RATE_LIMITS = new Set(['over_request_rate_limit', 'over_email_send_rate_li
 export const isRetryable = (error: ProviderError): boolean =>
   error.name === 'AuthRetryableFetchError' || RATE_LIMITS.has(error.code ?? '');
 
-/** Codes that make a session unusable. */
+/** Codes that say that the session, its token or its user is not valid any more. */
 const SESSION_GONE = new Set([
   'session_not_found',
   'session_expired',
@@ -127,7 +127,6 @@ const LINK_MESSAGES: Readonly<Record<string, string>> = {
 export const linkMessage = (code: string | undefined): string =>
   (Object.hasOwn(LINK_MESSAGES, code ?? '') && LINK_MESSAGES[code ?? '']) || MESSAGES.linkUnusable;
 
-/** Messages about refreshing the profile. */
 export const PROFILE_MESSAGES = {
   refreshed: 'Profile refreshed successfully!',
   refreshFailed: 'Failed to refresh profile. Please try again.',

@@ -26,15 +26,15 @@ export type LogMerge = {
   readonly doubts: readonly MergeDoubt[];
   /** True if both versions edited too many of the same lines to merge them: the user should choose a version. */
   readonly isDoubtful: boolean;
-  /** For `mapPosition`, indexed by the lines of mine; null if the merged log is mine. */
+  /** For `mapPosition`, indexed by the lines of mine. Null if the HTML of mine was returned unchanged. */
   readonly mappedLines: readonly MappedLine[] | null;
 };
 
 const MIN_DOUBTFUL_LINES = 4;
 
 /**
- * Clean logs without a date header (`isCleanLog`). If the merged log equals `mine` or `theirs`, the HTML is returned
- * unchanged.
+ * Merges clean logs (`isCleanLog`) without a date header. If only one version has changed, or both are equal, its HTML
+ * is returned unchanged.
  */
 export function mergeLogs(base: string, mine: string, theirs: string): LogMerge {
   if (theirs === base || mine === theirs) return { html: mine, doubts: [], isDoubtful: false, mappedLines: null };

@@ -75,7 +75,8 @@ export function coolingOffRefusal(purchase: Purchase, today: Day): CoolingOffRef
   return purchase.exports > 0 ? 'export' : null;
 }
 
-/** The texts of a receipt, shared by the receipt screen, the payment history and the mails. */
+// The texts of a receipt, shared by the receipt screen, the payment history and the mails.
+
 export const RECEIPT_ITEM = 'Hustle Forge Closer, one year';
 
 /** `HF-2026-3F9A1C2B`: the year and the first 8 characters of the payment's id. */

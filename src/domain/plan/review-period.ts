@@ -54,7 +54,7 @@ export function monthsOfRange({ from, to }: DayRange): DayRange[] {
 /** `November 2026`. */
 export const monthLabel = (date: Day): string => `${MONTHS[Number(date.slice(5, 7)) - 1]!} ${date.slice(0, 4)}`;
 
-/** The heading of a review: `7-Day Hustle Review`, `Q3 2026`, `2026`. */
+/** The heading of a review: `7-Day Hustle Review`, `Q3 2026 Hustle Review`, `2026 Hustle Review`. */
 export function reviewTitle(period: ReviewPeriod, from: Day): string {
   const { days } = REVIEW_PERIODS[period];
   if (days !== null) return `${days}-Day Hustle Review`;
@@ -70,7 +70,7 @@ export function rangeLabel(period: ReviewPeriod, from: Day): string {
 /** A stored short review is shown on the last day of its period and on the six days after it. */
 const SHOWN_DAYS = 7;
 
-/** The first and last days of stored reviews that are shown for this period; a long one is that of its range. */
+/** Bounds for the first and last days of the stored reviews that are shown for this period; a long one is exact. */
 export function storedReviewBounds(
   period: ReviewPeriod,
   { from, to }: DayRange,
