@@ -170,7 +170,7 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
       const claimed = merge ? newestFirst : newestFirst.slice(0, 1);
       const [newest, ...others] = claimed.map(({ draft }) => draft);
       if (!newest) return null;
-      // The newest last: the saver forgets the first ones at its next write (`MAX_UNACKNOWLEDGED`).
+      // The newest last: the saver forgets the first ones if there are too many (`MAX_UNACKNOWLEDGED`).
       const sent = claimed.toReversed().flatMap(({ draft }) => draft.sent);
       const html = others.reduce(
         (merged, older) => mergeDrafts(merge, { ...newest, html: merged }, older),

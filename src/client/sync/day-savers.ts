@@ -68,7 +68,7 @@ export function createDaySavers(options: DaySaversOptions) {
     if (draft) saver.restore(draft, isReadable);
   }
 
-  /** Merges the drafts of several pages. If the merge cannot be loaded, the drafts stay for the next page. */
+  /** Merges the drafts of other pages. If the merge cannot be loaded, they stay for a later takeover. */
   async function claimOtherDrafts(saver: DaySaver, isReadable: boolean, evenOpen: boolean): Promise<void> {
     if (!(await merger.load())) return;
     saver.storeDraft();

@@ -18,7 +18,7 @@ export type SaveStatus =
   | { kind: 'locked' }
   | { kind: 'refused'; reason: string };
 
-/** `14:02`, or `Nov 20, 14:02` if that was on another day. */
+/** A time such as `14:02` or `2:02 PM`, with its date if that was another day: `Nov 20, 14:02`. */
 export function formatTime(at: number, now: number): string {
   const then = new Date(at);
   const clock = clockTime(then);

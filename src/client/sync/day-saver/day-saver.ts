@@ -217,8 +217,8 @@ export function createDaySaver(options: DaySaverOptions) {
     recordEdit: () => dispatch({ type: 'typed', delayMs: AUTO_SAVE_DELAY_MS }),
 
     /**
-     * Replaces the whole text, for example by a canned log (`QUICK_ENTRIES`). `compute` gets the page's text, saved or
-     * not, and must not lose a word of it unless the user can have it back; null changes nothing.
+     * Replaces the whole text, for example by a quick entry. `compute` gets the page's text, saved or not, and must not
+     * lose a word of it unless the user can have it back; null changes nothing.
      */
     rewrite(compute: (text: string) => string | null, delayMs: number): void {
       const replaced = text();

@@ -204,13 +204,13 @@ export const isSameView = (a: SaverView, b: SaverView): boolean =>
 export type TimerName = 'save' | 'draft';
 
 export type DaySaverEvent =
-  /** The user changed the text. Sent at every change, so it carries no text: `textRead` brings it later. */
+  /** The user changed the text. Dispatched at every change, so it carries no text: `textRead` brings it later. */
   | { type: 'typed'; delayMs: number }
   /** The editor was read because an event needs the newest text. */
   | { type: 'textRead'; html: string }
   /**
-   * The whole text is replaced, for example by a canned log (`QUICK_ENTRIES`). No-op unless the text still is
-   * `replaced` (optimistic lock): the caller decided on that text, and a word typed since must not be lost.
+   * The whole text is replaced, for example by a quick entry. No-op unless the text still is `replaced` (optimistic
+   * lock): the caller decided on that text, and a word typed since must not be lost.
    */
   | { type: 'textReplaced'; replaced: string; html: string; delayMs: number }
   | { type: 'editorClosed' }

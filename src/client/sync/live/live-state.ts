@@ -4,7 +4,7 @@
  */
 import type { DayChange, LiveEvent } from '#domain/live-event.ts';
 
-/** A proxy that delivers nothing within this time buffers the stream, so the page polls. */
+/** If no byte arrives within this time, a proxy buffers the stream, so the page polls. */
 const FIRST_BYTE_MS = 6_000;
 /** A stream without bytes for this time is dead: the server sends a heartbeat every ten seconds. */
 const SILENCE_MS = 25_000;
@@ -26,11 +26,11 @@ export type LiveState = Readonly<{
    */
   phase: 'idle' | 'connecting' | 'open' | 'waiting' | 'polling' | 'refused';
   timerAt: number | null;
-  /** Consecutive attempts that ended without an event. */
+  /** Connections that failed or were closed since the last event; determines the backoff. */
   failures: number;
   /** While polling: when to try the stream again. Null if the server has no stream, or ended this one as `too_many`. */
   streamRetryAt: number | null;
-  /** The last event that this tab has handled; sent as `Last-Event-ID`. */
+  /** The id of the last event that this tab has handled; sent as `Last-Event-ID`. */
   lastEventId: string | null;
 }>;
 

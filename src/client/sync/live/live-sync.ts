@@ -192,7 +192,7 @@ function toLiveEvent({ event, data }: StreamEvent): LiveEvent | null {
   }
 }
 
-/** The answer to a read is not shown while an input method is composing; the day is then read again. */
+/** The wait until a day is read again whose read got no answer, or was not shown because a word is being composed. */
 const RECHECK_MS = 1_000;
 const MAX_RECHECKS = 5;
 

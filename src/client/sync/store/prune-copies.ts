@@ -5,7 +5,7 @@ import { REVIEW_PERIODS, type ReviewPeriod } from '#domain/plan/review-period.ts
 import type { LocalCopies } from './local-copies.ts';
 import type { SeenDay } from './user-database.ts';
 
-/** True within the last 30 days. */
+/** True for a time in the last 30 days. */
 const isRecent = (at: number, today: Day): boolean => !isLocked(dayOf(new Date(at)), false, today);
 
 /** True if the plan opens the day, and the day or the server's last answer about it is in the last 30 days. */
