@@ -7,8 +7,8 @@ import pg from 'pg';
 import type { Migration } from '#server/database/migrations/migration-files.ts';
 
 const HEADER = `/**
- * Written by \`npm run schema\` from the migrations, never edited: the rows of all tables and views as the server reads them.
- * A view's columns count as not null. A check of a list of texts is a union.
+ * Written by \`npm run schema\` from the migrations, never edited: the rows of all tables and views as the server reads
+ * them. A view's columns count as not null. A text with a check against a list of values is a union type.
  */
 `;
 

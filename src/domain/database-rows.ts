@@ -1,6 +1,6 @@
 /**
- * Written by `npm run schema` from the migrations, never edited: the rows of all tables and views as the server reads them.
- * A view's columns count as not null. A check of a list of texts is a union.
+ * Written by `npm run schema` from the migrations, never edited: the rows of all tables and views as the server reads
+ * them. A view's columns count as not null. A text with a check against a list of values is a union type.
  */
 // 36114b1bde9dd1590fc98d921a92c19157862e35b66cec85bb904b24483fdf8c
 import type { Day } from './day/day.ts';

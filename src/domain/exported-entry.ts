@@ -19,7 +19,7 @@ export type FormatWriter = {
   end: () => string;
 };
 
-/** `content` has no date header. It is untrusted: only the server sanitizes it. */
+/** `content` has no date header. It is untrusted: the server sanitizes it. */
 export type ImportedDay = Omit<ExportedEntry, 'hustleScore' | 'feedback' | 'analyzedAt'> & {
   /** Null if the file has no feedback for the day. */
   coach: Pick<ExportedEntry, 'hustleScore' | 'feedback' | 'analyzedAt'> | null;
@@ -38,7 +38,7 @@ export const REFUSALS = {
 } as const;
 export type Refusal = keyof typeof REFUSALS;
 
-/** `label` is the file's text for the date, cut; it is untrusted. */
+/** `label` is the date as the file writes it, truncated. It is untrusted. */
 export type ParsedDay = { kind: 'day'; day: ImportedDay } | { kind: 'refused'; label: string; reason: Refusal };
 
 const LABEL_MAX_LENGTH = 40;
@@ -50,7 +50,7 @@ export const refuseDay = (label: string, reason: Refusal): ParsedDay => ({
 
 /** A hyphen, or the dash that an editor's smart punctuation puts in its place. */
 export const DASHES = '[-\u2010-\u2015\u2212]';
-/** Without anchors and groups that capture. */
+/** The source of a pattern without anchors or capturing groups. */
 export const DAY_HEADING = `(?:${WEEKDAYS.join('|')})\\s*${DASHES}{1,3}\\s*(?:${MONTHS.join('|')})\\s+\\d{1,2},\\s*\\d{1,4}`;
 const HEADING = new RegExp(`^${DAY_HEADING}\\s*$`);
 const PARTS = /^(\w+)\W+(\w+)\W+(\d+)\W+(\d+)/;

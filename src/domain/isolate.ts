@@ -1,11 +1,11 @@
 /**
- * Isolates words of the user within a sentence of ours, where `<bdi>` is not possible: a right-to-left name would also
- * reorder the words and the punctuation around it. First-strong isolate and its end (Unicode UAX #9).
+ * Isolates the user's text within our sentence where `<bdi>` is not possible. A right-to-left name would otherwise
+ * reorder the words and punctuation around it. First-strong isolate and pop directional isolate (Unicode UAX #9).
  */
 export const isolate = (text: string): string => `\u2068${text}\u2069`;
 
 /** Letters of scripts that run from right to left. */
 export const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
 
-/** Isolates only words that can reorder others: some old mail programs show the marks. */
+/** Isolates only right-to-left text, because some old mail programs show the control characters. */
 export const isolateRightToLeft = (text: string): string => (RIGHT_TO_LEFT.test(text) ? isolate(text) : text);

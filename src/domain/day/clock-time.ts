@@ -1,4 +1,4 @@
-/** Times of day, with 12 or 24 hours as the locale has them, in English like the rest of the page. */
+/** Times of day as English text, with the 12 or 24 hours of the browser's locale. */
 
 let hasTwelveHours: boolean | undefined;
 
@@ -22,10 +22,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/**
- * `Just now`, `5m ago`, `3h ago`, then the local date (docs/specification/coach.md 5). A time in the future is `Just
- * now`.
- */
+/** `Just now`, `5m ago`, `3h ago`, then the date in the browser's locale. A time in the future is `Just now`. */
 export function relativeTime(then: Date, now: Date): string {
   const elapsed = now.getTime() - then.getTime();
   if (elapsed < MINUTE_MS) return 'Just now';

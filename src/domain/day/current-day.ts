@@ -1,7 +1,7 @@
 /**
- * The day in which a user is: the one rule for "today" (docs/specification/days-and-saving.md 1). A day may end at
- * 03:00, and until then it is still the day before. The rule reads the user's clock, so a day of 23 or 25 hours ends at
- * 03:00 too.
+ * A user's current day: the one rule for "today" (docs/specification/days-and-saving.md 1). Where days end at 03:00,
+ * the hours before count as the day before. The rule reads the local clock, so a day of 23 or 25 hours ends at 03:00
+ * too.
  */
 import { addDays, day, dayOf, earlierOf, type Day } from './day.ts';
 
@@ -16,7 +16,7 @@ const HALF_HOUR_MS = 1_800_000;
 function dayOn(clock: Clock, now: Date, dayEndsAt: DayEnd): Day {
   const { date, hour } = clock(now);
   if (hour >= dayEndsAt) return date;
-  // On the Chatham Islands the clock goes from 03:45 back to 02:45 once a year. The day that has begun stays.
+  // On the Chatham Islands the clock goes from 03:45 back to 02:45 once a year. The new day does not end again.
   const before = clock(new Date(now.getTime() - HALF_HOUR_MS));
   return before.date === date && before.hour >= dayEndsAt ? date : addDays(date, -1);
 }
@@ -26,7 +26,7 @@ export const localCurrentDay = (now: Date, dayEndsAt: DayEnd): Day =>
   dayOn((instant) => ({ date: dayOf(instant), hour: instant.getHours() }), now, dayEndsAt);
 
 /**
- * `timeZone` is a name of the tz database; null, as long as it is unknown, counts as UTC.
+ * `timeZone`: a name of the tz database; null for an unknown zone counts as UTC.
  *
  * @throws RangeError for a time zone that this machine does not know.
  */
@@ -50,7 +50,7 @@ export function localTime(instant: Date, timeZone: string): { day: Day; minutes:
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>();
-/** Threat: the case of a zone's name is free, so each spelling would have a format of 30 KB until the memory is full. */
+/** Threat: zone names ignore case, so requests with many spellings fill the memory with formats of 30 KB each. */
 const MAX_FORMATS = 1_000;
 
 /** Cached, because creating a format costs far more than using it, and a job asks for many users of one zone. */

@@ -1,6 +1,6 @@
 import { dateLabel, type Day } from './day.ts';
 
-/** `November 29, 2026`, `November 24 – 29, 2026`, `March 2 – November 28, 2026`: nothing is said twice. */
+/** `November 29, 2026`, `November 24 – 29, 2026`, `March 2 – November 28, 2026`: repeats neither month nor year. */
 export function dateRangeLabel(from: Day, to: Day): string {
   const [first, last] = [dateLabel(from), dateLabel(to)];
   if (from === to) return last;

@@ -105,20 +105,20 @@ export const withDateLabels = (text: string): string =>
 export const dayLabel = (of: Day): string => `${weekdayOf(of)} - ${dateLabel(of)}`;
 
 /**
- * The earliest and the latest civil date anywhere on Earth at an instant (UTC-12 and UTC+14).
- * The server does not know the user's time zone and checks against these; the browser uses the exact day
- * (docs/specification/days-and-saving.md 2). `database/migrations/app` repeats this rule in SQL, and
- * tests/policies/local-days.test.ts compares SQL with these functions.
+ * The earliest and the latest civil date anywhere on Earth at an instant (UTC-12 and UTC+14). The server checks against
+ * these, because it does not know the user's time zone; the browser uses the exact day
+ * (docs/specification/days-and-saving.md 2). The SQL functions `earliest_today`, `earliest_current_day` and
+ * `latest_today` repeat these rules; tests/policies/local-days.test.ts compares both.
  */
 export const earliestToday = (instant: Date): Day => utcDayOf(new Date(instant.getTime() - 12 * MS_PER_HOUR));
 /**
- * The earliest day in which a user can be: a day may end at 03:00 (current-day.ts), also at UTC-12. The free window is
- * checked from it, so every user has the whole window.
+ * The earliest current day of any user: at UTC-12, where the day may end at 03:00 (current-day.ts). The server counts
+ * the free window from it, so every user has the whole window.
  */
 export const earliestCurrentDay = (instant: Date): Day => earliestToday(new Date(instant.getTime() - 3 * MS_PER_HOUR));
 export const latestToday = (instant: Date): Day => utcDayOf(new Date(instant.getTime() + 14 * MS_PER_HOUR));
 
-/** A weekday alone is ambiguous for days further back. */
+/** Further back, a weekday alone is ambiguous. */
 const MAX_DAYS_BY_WEEKDAY = 6;
 
 /** The placeholder of an empty log. */

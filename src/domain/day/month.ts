@@ -1,10 +1,10 @@
 /**
- * Months and weeks of civil days. No clock and no time zone takes part: in some zones a local midnight, or a day, is
- * missing.
+ * Months and weeks of civil days, computed without a clock or time zone, because some zones lack a local midnight or a
+ * whole day.
  */
 import { addDays, isDay, WEEKDAYS, weekdayOf, type Day } from './day.ts';
 
-/** Months since January of year 0, which makes the next month the next number. */
+/** Months since January of year 0, so that adding 1 gives the next month. */
 export type MonthNumber = number;
 
 export const monthOf = (date: Day): MonthNumber => Number(date.slice(0, -6)) * 12 + Number(date.slice(-5, -3)) - 1;
@@ -17,11 +17,11 @@ export function daysOfMonth(month: MonthNumber): Day[] {
   return Array.from({ length: 31 }, (_, index) => prefix + pad(index + 1, 2)).filter(isDay);
 }
 
-/** The days on which weeks begin somewhere. */
+/** The first days of a week that a user can choose. */
 export const WEEK_STARTS = ['Sunday', 'Monday', 'Saturday'] as const;
 export type WeekStart = (typeof WEEK_STARTS)[number];
 
-/** The weekdays from the first of a week on. */
+/** The seven weekdays in the order of a week that begins on `start`. */
 export function weekdaysFrom(start: WeekStart): readonly (typeof WEEKDAYS)[number][] {
   const first = WEEKDAYS.indexOf(start);
   return [...WEEKDAYS.slice(first), ...WEEKDAYS.slice(0, first)];
@@ -31,7 +31,7 @@ export function weekdaysFrom(start: WeekStart): readonly (typeof WEEKDAYS)[numbe
 export const weekStartOf = (date: Day, start: WeekStart): Day =>
   addDays(date, -weekdaysFrom(start).indexOf(weekdayOf(date)));
 
-/** The weeks of a month, seven cells each; null for days of the months beside it. */
+/** The weeks of a month, seven cells each; null for days of the adjacent months. */
 export function weeksOfMonth(month: MonthNumber, start: WeekStart): (Day | null)[][] {
   const days = daysOfMonth(month);
   const before = weekdaysFrom(start).indexOf(weekdayOf(days[0]!));
@@ -40,7 +40,7 @@ export function weeksOfMonth(month: MonthNumber, start: WeekStart): (Day | null)
   );
 }
 
-/** The same day of another month, or its last day. */
+/** The same day of another month, or the last day of a shorter month. */
 export function inMonth(date: Day, month: MonthNumber): Day {
   const days = daysOfMonth(month);
   return days[Number(date.slice(-2)) - 1] ?? days.at(-1)!;

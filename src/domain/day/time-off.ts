@@ -1,6 +1,6 @@
 /**
  * Time off and workdays: a day in a range that the user has marked is neither worked nor missed, whether or not it has
- * a log (docs/specification/time-off.md 2). Ranges include both of their days.
+ * a log (docs/specification/time-off.md 2). Ranges include their first and last day.
  */
 import { addDays, daysBetween, weekdayOf, WEEKDAYS, earlierOf, type Day } from './day.ts';
 
@@ -44,8 +44,8 @@ export const timeOffBetween = (ranges: readonly TimeOff[], from: Day, to: Day): 
 export type Workdays = { accounted: number; workdays: number };
 
 /**
- * `from` and `to` are inclusive. Days after `today`, today without a log and days before the first log don't count:
- * nobody misses a day before they begin, or while it lasts.
+ * `from` and `to` are inclusive. Days before the first log, days after `today`, and today without a log don't count: a
+ * user cannot miss a day before starting, or before the day is over.
  */
 export function countWorkdays(
   from: Day,

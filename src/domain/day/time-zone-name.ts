@@ -1,6 +1,6 @@
-/** Names of time zones for sentences: the place of an IANA zone, or its distance from UTC. */
+/** Names of time zones for sentences: the place of an IANA zone, or its offset from UTC. */
 
-/** Browsers report these places by former names. */
+/** Browsers still report these former names of places. */
 const RENAMED: Readonly<Record<string, string>> = {
   Asmera: 'Asmara',
   Calcutta: 'Kolkata',

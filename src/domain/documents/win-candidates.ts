@@ -1,4 +1,4 @@
-/** The lines that a user can pick for a wins document: the wins of reviews, and every line of the logs, day by day. */
+/** The lines that a user can pick for a wins document, day by day: the wins of reviews and the lines of the logs. */
 import type { DayText } from '../coach/win-bullets.ts';
 import { MONTHS, type Day } from '../day/day.ts';
 import { monthOf, yearOf, type MonthNumber } from '../day/month.ts';
@@ -9,11 +9,11 @@ import { matchQuickEntry } from '../log/quick-entries.ts';
 import { LINE_MAX_LENGTH, type DocumentLine, type WinLine } from './wins-document.ts';
 
 export type DayLog = { date: Day; html: string; score: number | null };
-/** `isWin`: a review named it. */
+/** `isWin`: a review names this line as a win. */
 export type Candidate = { date: Day; text: string; isWin: boolean };
 export type CandidateDay = { date: Day; candidates: readonly Candidate[]; score: number | null };
 
-/** Oldest first, each text of a day once. A win of a review stands before the lines of its day. */
+/** Oldest day first, without repeated texts of a day. The wins of reviews precede the lines of the log. */
 export function candidateDays(logs: readonly DayLog[], wins: readonly DayText[]): CandidateDay[] {
   const winsOfDay = Map.groupBy(wins, ({ date }) => date);
   const logsOfDay = new Map(logs.map((log) => [log.date, log]));
@@ -36,20 +36,21 @@ function linesOf(html: string): string[] {
     .filter((text) => text !== '');
 }
 
-/** Words with which people report a result. In other languages reviews, scores and the first lines decide. */
+/** English words that report a result. In other languages only reviews, scores and the order of lines decide. */
 const RESULT =
   /^(?:i |we )?(?:shipped|launched|released|delivered|closed|finished|completed|fixed|solved|won|signed|sold|landed|merged|migrated|hired|published|deployed|built|wrote|cut|reduced|saved|raised|doubled|halved|automated|rolled out|got .{1,40} approved|presented|negotiated|onboarded|mentored|trained|led)\b/i;
 const GOOD_SCORE = 8;
 
-/** How many lines of one month a new document gets: a year then fills about two pages. */
+/** Maximum of lines for one month of a new document, by the length of its period. A year fills about two pages. */
 const MAX_PER_MONTH = { long: 4, short: 12 } as const;
+/** A period with logs in more months than this is long. */
 const LONG_MONTHS = 4;
-/** In a month in which nothing stands out, the first lines of this many days are proposed. */
+/** In a month without ranked lines, the first lines of this many days are proposed. */
 const FALLBACK_DAYS = 2;
 
 /**
- * The lines that a new document begins with, for each month those that rank highest: wins of reviews, then first lines
- * of days with a good score, then lines that report a result. The user adds and removes others.
+ * The initial lines of a new document, for each month those that rank highest: wins of reviews, then first lines of
+ * days with a good score, then lines that report a result.
  */
 export function proposedLines(days: readonly CandidateDay[]): Candidate[] {
   const months = Map.groupBy(days, ({ date }) => monthOf(date));
@@ -80,7 +81,7 @@ function rankOf({ text, isWin }: Candidate, isFirst: boolean, score: number | nu
   return RESULT.test(text) ? 1 : 0;
 }
 
-/** @param newId a new id for each call */
+/** @param newId returns a new id at each call */
 export const toWinLine = ({ date, text }: Candidate, newId: () => string): WinLine => ({
   kind: 'win',
   id: newId(),
@@ -89,7 +90,7 @@ export const toWinLine = ({ date, text }: Candidate, newId: () => string): WinLi
   source: text,
 });
 
-/** The lines under a heading for each quarter, or each month of a shorter period. One group has no heading. */
+/** Groups the lines by quarter, or by month in a shorter period, each under a heading. A single group has none. */
 export function groupedLines(chosen: readonly Candidate[], newId: () => string): DocumentLine[] {
   const months = new Set(chosen.map(({ date }) => monthOf(date)));
   const label = months.size > LONG_MONTHS ? quarterLabel : monthLabel;

@@ -1,6 +1,6 @@
 /**
  * A wins document: lines that a user picked from the logs of a period, in an order and under headings of their own
- * (docs/specification/wins.md 1). The log stays as it is; a line keeps its day, and what the log said.
+ * (docs/specification/wins.md 1). The log stays as it is; a line keeps its day and its original text.
  */
 import { dateRangeLabel } from '../day/date-range.ts';
 import { isDay, MONTHS, type Day } from '../day/day.ts';
@@ -11,9 +11,9 @@ export type WinLine = {
   kind: 'win';
   id: string;
   date: Day;
-  /** The wording of the document. */
+  /** The text in the document, which the user may have edited. */
   text: string;
-  /** The line of the log or of the review, to recognise it among the lines to pick. */
+  /** The original line of the log or review. It identifies the candidate that the user picked (`lineKey`). */
   source: string;
 };
 export type HeadingLine = { kind: 'heading'; id: string; text: string };
@@ -21,7 +21,7 @@ export type DocumentLine = WinLine | HeadingLine;
 
 export type WinsDocument = {
   title: string;
-  /** Stands below the title; empty for none. */
+  /** Shown below the title; empty for none. */
   author: string;
   from: Day;
   to: Day;
@@ -65,10 +65,13 @@ function parseLine(value: unknown): DocumentLine | null {
 
 export type DocumentSection = { heading: string | null; wins: readonly WinLine[] };
 
-/** Every text of a document is one line. U+0085 ends a line, and no file may contain it. */
+/**
+ * Joins a text to one line. `\s` does not match the line end U+0085, and the exports drop control characters, which
+ * would join two words.
+ */
 const asLine = (text: string): string => text.replaceAll(/[\s\u0085]+/g, ' ').trim();
 
-/** The document as it is handed in: without blank lines, and without headings that have neither text nor wins. */
+/** The document as exports and pages show it: without blank lines, and without empty headings that have no wins. */
 export function sectionsOf({ lines }: Pick<WinsDocument, 'lines'>): DocumentSection[] {
   const sections: { heading: string | null; wins: WinLine[] }[] = [{ heading: null, wins: [] }];
   for (const line of lines) {
@@ -90,7 +93,7 @@ const monthName = (month: MonthNumber): string => MONTHS[month % 12]!;
 const isFirstOfMonth = (date: Day): boolean => date.endsWith('-01');
 const isLastOfMonth = (date: Day): boolean => daysOfMonth(monthOf(date)).at(-1) === date;
 
-/** `2026`, `July – September 2026`, `March 2026`, or both dates of a period that has no whole months. */
+/** `2026`, `July – September 2026`, `March 2026`, or both dates of a period that does not consist of whole months. */
 export function periodLabel(from: Day, to: Day): string {
   if (!isFirstOfMonth(from) || !isLastOfMonth(to)) {
     return dateRangeLabel(from, to);
@@ -112,11 +115,11 @@ export function lineDate(date: Day, { from, to }: Pick<WinsDocument, 'from' | 't
     : `${label}, ${Number(date.slice(0, 4))}`;
 }
 
-/** CommonMark. Words that Markdown would interpret are escaped. */
+/** CommonMark. Escapes text that Markdown would interpret. */
 export function documentMarkdown(document: WinsDocument): string {
   const parts = [`# ${markdownOfText(titleOf(document))}`, factsOf(document).map(markdownOfText).join('  \n')];
   for (const { heading, wins } of sectionsOf(document)) {
-    // `#` at the end of a heading closes it.
+    // Otherwise `#` at the end of a heading is its closing sequence.
     if (heading !== null) parts.push(`## ${markdownOfText(heading).replace(/(?<=^| )#+$/, '\\$&')}`);
     if (wins.length > 0) {
       parts.push(wins.map((win) => `- ${markdownOfText(win.text)} (${lineDate(win.date, document)})`).join('\n'));
@@ -127,7 +130,7 @@ export function documentMarkdown(document: WinsDocument): string {
 
 const FILE_NAME_LENGTH = 80;
 
-/** A name for a file on every system: letters and digits of any script. */
+/** A file name that is valid on every system: letters and digits of any script. */
 export function fileNameOf(document: WinsDocument, extension: 'docx' | 'md'): string {
   const words = titleOf(document).replaceAll(/[^\p{L}\p{N}\p{M}]+/gu, '-');
   const name = words
@@ -137,7 +140,7 @@ export function fileNameOf(document: WinsDocument, extension: 'docx' | 'md'): st
   return `${name || 'wins'}.${extension}`;
 }
 
-/** The periods of a new wins document. Whole quarters and years, also the running ones: the title then names them. */
+/** The periods of a new wins document. The current quarter and year are whole too, so that the title can name them. */
 export const DOCUMENT_PERIODS = {
   'this-year': 'This year',
   'last-year': 'Last year',
@@ -150,7 +153,7 @@ export type DocumentPeriod = keyof typeof DOCUMENT_PERIODS;
 const QUARTER_MONTHS = 3;
 const YEAR_MONTHS = 12;
 
-/** The first and the last day; for `own` those of the running year, to be changed. */
+/** The first and the last day. For `own` those of the current year, as initial values. */
 export function daysOfPeriod(period: DocumentPeriod, today: Day): { from: Day; to: Day } {
   const months = period.endsWith('quarter') ? QUARTER_MONTHS : YEAR_MONTHS;
   const running = monthOf(today) - (monthOf(today) % months);

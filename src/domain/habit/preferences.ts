@@ -1,13 +1,13 @@
 /**
- * What a user chooses for the whole account, on every device (docs/specification/habit.md 1). What concerns one browser
- * alone, such as the theme, stays in that browser.
+ * The settings of an account, which apply on every device (docs/specification/habit.md 1). Settings of one browser,
+ * such as the theme, are in `client/lib/session/browser-preferences.ts`.
  */
 import { DEFAULT_WORKDAYS } from '../day/time-off.ts';
 import type { ApiRow } from '../database-rows.ts';
 
 export type Preferences = Omit<ApiRow<'preferences'>, 'user_id'>;
 
-/** Apply to a user without a row, which is every user until the first choice. */
+/** For a user without a row: the first change inserts it. */
 export const DEFAULT_PREFERENCES: Preferences = {
   time_zone: null,
   workdays: [...DEFAULT_WORKDAYS],
@@ -24,9 +24,9 @@ export const DEFAULT_PREFERENCES: Preferences = {
 export const EARLIEST_REMINDER = 6 * 60;
 export const LATEST_REMINDER = 23 * 60;
 
-/** True for a zone that this program knows. A browser may know zones that are newer than the server's. */
+/** True for a zone that this runtime knows. A browser may know zones that the server does not know yet. */
 export function isTimeZone(name: string): boolean {
-  // The constraint `preferences_time_zone_name`.
+  // The constraint `preferences_time_zone_name` has the same pattern.
   if (!/^[A-Za-z0-9+_/-]{1,64}$/.test(name)) return false;
   try {
     return new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions().timeZone !== '';

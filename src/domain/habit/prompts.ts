@@ -1,6 +1,6 @@
 /**
- * The questions of the day: an optional placeholder of today's empty page from noon on (docs/specification/time-off.md
- * 3). Each asks for something that a line of a log can answer.
+ * The questions of the day: the optional placeholder of today's empty page from noon on, also asked by the reminder
+ * (docs/specification/time-off.md 3). One line of a log can answer each.
  */
 import { daysBetween, FIRST_DAY, type Day } from '../day/day.ts';
 
@@ -17,5 +17,5 @@ export const PROMPTS = [
   'What did you say no to, so that something got finished?',
 ] as const;
 
-/** A day has the same question whenever it is asked, and the next day another one. */
+/** Deterministic: a day always has the same question, and the next day another one. */
 export const promptOf = (date: Day): string => PROMPTS[daysBetween(FIRST_DAY, date) % PROMPTS.length]!;

@@ -1,17 +1,17 @@
 /**
- * The messages between the server, the browser's push service and the service worker (docs/specification/habit.md 6).
- * The push service sees neither: they are encrypted for the browser.
+ * The messages that the server sends to the service worker (docs/specification/habit.md 6). They are encrypted, so the
+ * browser's push service, which delivers them, cannot read them.
  */
 import { isDay, type Day } from '../day/day.ts';
 
-/** The constraint of the trigger `limit_push_subscriptions`. */
+/** The trigger `limit_push_subscriptions` has the same limit. */
 export const MAX_PUSH_DEVICES = 10;
 
-/** A reminder. It has no words of the journal: a locked screen shows it to everybody. */
+/** A reminder. It contains no text of the journal, because a locked screen shows it to everybody. */
 export type PushMessage = {
   day: Day;
   prompt: string;
-  /** `POST /evening/TOKEN?entry=0` stores the first quick option. */
+  /** A mail token: `POST /evening/TOKEN?entry=0` stores the first quick entry. */
   tap: string;
 };
 
@@ -29,7 +29,7 @@ export function parsePushMessage(text: string): PushMessage | null {
 
 /** The answer of the function `push-subscription`. */
 export type PushDevice = {
-  /** The row of `push_subscriptions`. */
+  /** The id of the row in `push_subscriptions`. */
   id: string;
   /** `POST /push/renew` replaces the subscription of this row. */
   renewalToken: string;

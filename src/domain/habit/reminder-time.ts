@@ -1,7 +1,7 @@
 /**
  * When a reminder or a digest is due: at a local time on some weekdays, in any zone of the tz database. Clock changes
- * neither skip nor double a day: of a local time that comes twice the first counts, and in place of one that is missing
- * the clock's time just after the gap.
+ * neither skip nor repeat one: a repeated local time counts the first time, and a missing one moves by the length of
+ * the gap (02:30 becomes 03:30).
  */
 import { localTime } from '../day/current-day.ts';
 import { addDays, WEEKDAYS, weekdayOf, type Day } from '../day/day.ts';
@@ -10,18 +10,18 @@ import { EARLIEST_REMINDER, type Preferences } from './preferences.ts';
 const MS_PER_MINUTE = 60_000;
 const MS_PER_DAY = 86_400_000;
 
-/** A server that was down sends what is not older than this. */
+/** After downtime the server still sends what became due within this time. */
 export const MAX_LATE_MS = 2 * 60 * MS_PER_MINUTE;
 
 /** Weekdays as in `Preferences.workdays`; `at` in minutes after local midnight. */
 export type WeeklyTime = { timeZone: string; at: number; weekdays: readonly number[] };
 export type Due = { at: Date; day: Day };
 
-/** The hour of the digest for users without a reminder. */
+/** The time of the digest for users without a reminder time, in minutes after midnight. */
 const DIGEST_AT = 17 * 60;
 const FRIDAY = 5;
 
-/** Null while it is off, and until the browser has sent the time zone. */
+/** Null if the reminder is off, or while the time zone is unknown. */
 export function reminderTime(preferences: Preferences): WeeklyTime | null {
   const { time_zone: timeZone, remind_at: at, workdays: weekdays, remind_by_mail, remind_by_push } = preferences;
   if (timeZone === null || at === null || !(remind_by_mail || remind_by_push)) return null;
@@ -32,7 +32,7 @@ export function digestTime({ time_zone: timeZone, remind_at: at, digest }: Prefe
   return timeZone !== null && digest ? { timeZone, at: at ?? DIGEST_AT, weekdays: [FRIDAY] } : null;
 }
 
-/** The longest a search for the next day looks ahead: a week, and the days that a zone skips when it changes sides. */
+/** How far the search for the next day looks ahead: a week, plus days that a zone skips at the date line. */
 const MAX_DAYS_AHEAD = 9;
 
 /**
@@ -51,7 +51,7 @@ export function nextDue({ timeZone, at, weekdays }: WeeklyTime, from: Date, last
   return null;
 }
 
-/** Whether it may still be sent: never before its time, later than two hours, on another day or at night. */
+/** False before the due time, more than two hours after it, on another local day, and before 06:00. */
 export function isTimely({ at, day }: Due, now: Date, timeZone: string): boolean {
   const late = now.getTime() - at.getTime();
   if (late < 0 || late > MAX_LATE_MS) return false;
@@ -71,7 +71,7 @@ function instantOf(day: Day, minutes: number, timeZone: string): Date | null {
     return local.day === day && local.minutes === minutes;
   });
   if (matching) return matching;
-  // The time is in a gap: with the clock as it was before, it is as much later as the gap is long.
+  // The time is in a gap. The offset from before the gap moves it by the length of the gap.
   const afterGap = new Date(asUtc - offsetBefore);
   return localTime(afterGap, timeZone).day === day ? afterGap : null;
 }

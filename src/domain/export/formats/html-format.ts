@@ -73,7 +73,7 @@ const REFERENCES: Readonly<Record<string, string>> = {
   '&amp;': '&',
 };
 
-/** Links the addresses of a clean log. An address may cross inline marks, but not blocks. */
+/** Makes links of the addresses in a clean log. An address may cross inline marks, but not blocks. */
 function withLinks(log: string): string {
   const pieces = log.split(/(<[^<>]*>)/);
   let block: number[] = [];

@@ -7,7 +7,7 @@ import { withoutDateHeader } from '#domain/log/entry-html.ts';
 import { refuseDay, type FormatWriter, type ImportedDay, type ParsedDay } from '../../exported-entry.ts';
 
 export const JSON_FORMAT = 'hustle-forge/1';
-/** The end of the days; a file may go on with other members. */
+/** Ends the list of days. Other members may follow (`functions/archive.ts`). */
 export const JSON_ENTRIES_END = '\n]';
 export const JSON_END = ' }\n';
 const FEEDBACK_MAX_LENGTH = 20_000;
@@ -25,7 +25,7 @@ export function jsonWriter({ exportedAt }: { exportedAt: Date }): FormatWriter {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The version that a file declares; null if it is not an export of ours. */
+/** The version that a file declares; null if it is not our export. */
 export function jsonFormatOf(file: unknown): string | null {
   const format = isObject(file) ? file['format'] : undefined;
   return typeof format === 'string' && format.startsWith('hustle-forge/') ? format : null;
@@ -38,7 +38,7 @@ export function* readJson(entries: readonly unknown[]): Generator<ParsedDay> {
   for (const entry of entries) yield readJsonEntry(entry);
 }
 
-/** Copies known fields only, so that unknown ones cannot pass. Used by the server and the browser. */
+/** Copies known fields only. Used by the server and the browser. */
 export function readJsonEntry(entry: unknown): ParsedDay {
   const { date, content, hustleScore, feedback, analyzedAt } = isObject(entry) ? entry : {};
   const label = typeof date === 'string' ? date : '';

@@ -20,7 +20,7 @@ import { exactLogLines, isItem, sharedDepth, type Item } from '../../log/log-lin
 
 const MARKER = /^(?:(-?\d{1,8})\.|-)(?: (.*))?$/s;
 const RULE = new RegExp(`^${DASHES}{3,}\\s*$`);
-/** Finds the first day in a file. */
+/** Matches the first day heading of a file. */
 export const TEXT_DAY = new RegExp(`^${DAY_HEADING}\\s*?(?:\\r\\n|\\r|\\n)${DASHES}{3,}`, 'm');
 /** Deeper lists are flattened to this depth. A list takes two of the `ENTRY_MAX_DEPTH` levels (`entry-html.ts`). */
 const MAX_DEPTH = 30;
@@ -41,7 +41,7 @@ function textLines(content: string): string[] {
     const items = path.filter(isItem);
     const shared = sharedDepth(before, items);
     const startsItem = shared < items.length;
-    // An item that starts with a nested list has a line for its marker alone.
+    // An item that starts with a nested list gets a line that has only its marker.
     for (let depth = shared; depth < items.length - 1; depth += 1) output.push(indent(depth) + items[depth]!.marker);
     if (startsItem) {
       const space = text === '' ? '' : ' ';
