@@ -1,6 +1,6 @@
 /**
  * Apple Journal: `AppleJournalEntries/Entries/*.html`, one page per entry, and its pictures in `Resources`. The export
- * stores the entry's local day, in the language of the device, and no time.
+ * writes the entry's local day in the language of the device, and no time.
  */
 import {
   type JournalEntry,
@@ -38,7 +38,7 @@ function* readPage(file: SourceFile, html: string): Generator<JournalEntry | Ski
     yield { kind: 'skipped', source, reason: 'noDate' };
     return;
   }
-  // The header is what Journal shows. The name of the file decides what its order of day and month leaves open.
+  // The header is the date that Journal shows. If its order of day and month is ambiguous, the file name decides.
   const [header, name] = resolveDates(written, false);
   const date = header && 'day' in header ? header : (name ?? header!);
   if ('reason' in date) {
@@ -61,13 +61,13 @@ function* readPage(file: SourceFile, html: string): Generator<JournalEntry | Ski
 
 const escapeText = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
-/** Photos, videos and recordings. Places, workouts and songs are not counted: they are not files. */
+/** Counts photos, videos, recordings, drawings and documents. Places, workouts and songs are not files. */
 const picturesOf = (html: string): number =>
   findElements(html, 'div', (attributes) =>
     /\bassetType_(?:photo|livePhoto|video|audio|drawing|document)/i.test(attributeOf(attributes, 'class') ?? ''),
   ).length;
 
-/** One expression for all tags at the end would take quadratic time on a text of many. */
+/** Removes opening tags at the end one by one: a single pattern for all would take quadratic time on many tags. */
 function withoutOpenTags(html: string): string {
   for (let text = html.trimEnd(); ;) {
     const at = text.lastIndexOf('<');
@@ -77,8 +77,8 @@ function withoutOpenTags(html: string): string {
 }
 
 /**
- * The export opens `bodyText` in one paragraph and closes it in another, so its text begins with the closing tags of
- * one and ends with the opening tags of another. Bold and italics are classes of the page's style sheet.
+ * The export opens `bodyText` in one paragraph and closes it in another, so its HTML begins with closing tags and ends
+ * with opening tags. Bold and italics are classes of the page's style sheet.
  */
 function bodyOf(html: string, body: string): string {
   const styles = new Map<string, string>();

@@ -1,4 +1,4 @@
-/** Joins the entries of other journals to days: one log for each day, in the order of time. */
+/** Joins imported entries into one log for each day, in the order of their times. */
 import type { Day } from '../day/day.ts';
 import { escapeHtml, withoutControls } from '../log/entry-html.ts';
 import type { ImportedDay } from '../exported-entry.ts';
@@ -11,13 +11,13 @@ import { parseMarkdown } from '../markdown/parse-markdown.ts';
 /** An entry whose body is the HTML of a log. `exact`: it is a whole day of our own JSON export. */
 export type LogEntry = Omit<JournalEntry, 'kind' | 'body'> & { html: string; exact: boolean };
 
-/** `exact`: as of an entry. `pictures`: pictures and other attachments that are left out. */
+/** `exact`: as in `LogEntry`. `pictures`: how many pictures and other attachments are left out. */
 export type JournalDay = ImportedDay & { exact: boolean; pictures: number };
 export type AssembledDays = { days: JournalDay[]; skipped: Skipped[] };
 
 /**
  * Yields after each step, so that the caller can yield to the main thread. `lastDay`: the last day that the server
- * stores (`latestToday`). Entries without a time stand first, in the order of the file.
+ * stores (`latestToday`). Entries without a time come first, in the order of the file.
  */
 export function* assembleDays(entries: readonly LogEntry[], lastDay: Day): Generator<void, AssembledDays> {
   const byDay = new Map<Day, LogEntry[]>();
@@ -82,10 +82,10 @@ function byteLength(text: string): number {
   return bytes;
 }
 
-/** Controls that end a line. They become U+2028, which the readers of text and HTML take for a line end. */
+/** Control characters that end a line. `cleanText` maps them to U+2028, which the parsers read as a line end. */
 const OLD_LINE_END = /[\v\f\x85]/g;
 
-/** Control characters are not text, and half a surrogate pair cannot be stored. */
+/** Removes control characters, and lone surrogates, which PostgreSQL rejects. */
 export const cleanText = (text: string): string =>
   withoutControls(text.replace(OLD_LINE_END, '\u2028')).replace(/\p{Surrogate}/gu, '');
 

@@ -1,6 +1,6 @@
 /**
- * DailyTxT: months as JSON (`2024/05.json`, decrypted), and the HTML export of version 2. Texts are Markdown with every
- * line end a break. The data folder and the backup are encrypted.
+ * DailyTxT: a JSON file per month (`2024/05.json`, decrypted), and the HTML export of version 2. Texts are Markdown in
+ * which every line end is a hard break. The data folder and the backup are encrypted.
  */
 import { isDay } from '../day/day.ts';
 import { fieldsOf, listOf, stringOf } from './json-fields.ts';

@@ -1,7 +1,6 @@
 /**
- * Tables: the CSV of Daylio, and any other with a column of dates and one of texts, as trackers and spreadsheets write
- * it, or a list of objects in JSON, as many programs do. Daylio stores the local day; before 2020 the year had a column
- * of its own.
+ * Tables with a column of dates and one of texts: the CSV of Daylio, trackers and spreadsheets, and lists of objects in
+ * JSON. Daylio writes the local day; before 2020 it had a separate column for the year.
  */
 import { normalizeText } from '../log/text-to-log.ts';
 import { type Fields, fieldsOf, listOf, titleOf } from './json-fields.ts';
@@ -19,10 +18,10 @@ import {
 import { findDate, resolveDates } from './written-dates.ts';
 
 const isTable = ({ path }: Pick<SourceFile, 'path'>): boolean => /\.(?:csv|tsv)$/i.test(path);
-/** An object on each line. */
+/** JSON Lines: an object on each line. */
 const hasLines = ({ path }: SourceFile): boolean => /\.(?:jsonl|ndjson)$/i.test(path);
 
-/** The names of a column, in the order in which they are preferred. `createdAt` and `created_at` are "created at". */
+/** The names of a column, most preferred first. `createdAt` and `created_at` match "created at". */
 const names = (list: string): readonly string[] => list.split(',');
 const DATE = names(
   'full date,date,day,entry date,journal date,datum,tag,fecha,día,data,giorno,jour,dato,дата,日付,日期,날짜,' +
@@ -54,7 +53,6 @@ function columnsOf(header: readonly string[]): Columns | null {
   return date >= 0 && text >= 0 ? { ...columns, text } : null;
 }
 
-/** Daylio writes the mood and the activities of an entry before its note. */
 const isOfDaylio = (header: readonly string[]): boolean => header.includes('mood') && header.includes('activities');
 
 export const datedRows: JournalReader = {
@@ -88,7 +86,7 @@ export const datedRows: JournalReader = {
 
 const DAY_NAME = /^\d{4}-\d{2}-\d{2}/;
 
-/** Whether JSON may begin with a list of such objects, or with texts named by their days. */
+/** True if the start of a JSON text looks like a list of objects with date and text, or like an object keyed by day. */
 function startsWithTable(start: string): boolean {
   if (/^\s*\{\s*"\d{4}-\d{2}-\d{2}[^"]*"\s*:\s*["{]/.test(start)) return true;
   const object = /\[\s*(\{[^]*)/.exec(start)?.[1] ?? '';
@@ -96,10 +94,10 @@ function startsWithTable(start: string): boolean {
 }
 
 const MAX_JSON_DEPTH = 3;
-/** Threat: each of many objects has a name of its own, so the table grows with the square of the file. */
+/** Threat: many objects with a different member each would make the table grow with the square of the file. */
 const MAX_COLUMNS = 200;
 
-/** The lists of objects in JSON that have a column of dates and one of texts, each as a table of its own. */
+/** The lists of objects in JSON that have dates and texts, each as a table. */
 function tablesOf(json: string): Table[] {
   return findLists(JSON.parse(json), MAX_JSON_DEPTH).map((list) => {
     const header = namesOf(list);
@@ -135,7 +133,7 @@ const cellOf = (value: unknown): string =>
       ? normalizeText(String(value))
       : '';
 
-/** A number since 1970, or a time in UTC. */
+/** Seconds or milliseconds since 1970, or a time in UTC. */
 const INSTANT = /^\d{9,13}$|\d[T ]\d.*(?:Z|UTC)$/i;
 
 type Table = { rows: string[][]; separator: string; isCut: boolean };
@@ -185,7 +183,7 @@ function* readTable(
   }
 }
 
-/** A text whose separators no quotation marks enclose is in several cells, which make the row too long. */
+/** Rejoins an unquoted text whose separators split it: such a row has more cells than the header (`width`). */
 function joinText(cells: readonly string[], width: number, text: number, separator: string): readonly string[] {
   const extra = cells.findLastIndex((cell) => cell.trim() !== '') + 1 - width;
   if (extra <= 0) return cells;
@@ -193,12 +191,12 @@ function joinText(cells: readonly string[], width: number, text: number, separat
   return [...cells.slice(0, text), cells.slice(text, end).join(separator), ...cells.slice(end)];
 }
 
-/** Newer versions of Daylio format notes. */
+/** Newer versions of Daylio write notes as HTML. */
 const TAG = /<(?:br|b|i|u|s|p|div|span|strong|em|ul|ol|li|h[1-6])\b[^<>]*>/i;
 
 /** `isCut`: the last cell has no closing quotation mark. Takes the separator that the first line has most of. */
 function parseTable(source: string): Table {
-  // Excel reads the separator from such a line.
+  // A first line `sep=;` tells Excel the separator.
   const text = source.replace(/^\uFEFF?(?:sep=.\r?\n)?/i, '');
   const [first = ''] = text.split(/\r\n?|\n/, 1);
   const count = (sign: string): number => first.split(sign).length;

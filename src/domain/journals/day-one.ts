@@ -22,11 +22,11 @@ import { findDate, resolveDates, type WrittenDate } from './written-dates.ts';
 const isClassic = ({ path }: SourceFile): boolean => /\.doentry$/i.test(path);
 const isText = ({ path }: SourceFile): boolean => /\.(?:txt|md|text)$/i.test(path);
 
-/** Fields of an entry that no other program's export has together with `entries`. */
+/** Fields of entries that only Day One writes. */
 const ENTRY_FIELDS =
   /"(?:creationDate|creationDevice\w*|creationOS\w+|richText|isAllDay|editingTime|dayOneMoment)"\s*:/;
 
-/** Attachments are named by the MD5 of their content. */
+/** The name of an attachment is the MD5 of its content. */
 const ATTACHMENT = /(?:^|\/)(?:photos|audios|videos|pdfs)\/[\da-f]{32}\.\w+$/;
 
 export const dayOne: JournalReader = {
@@ -36,7 +36,7 @@ export const dayOne: JournalReader = {
     for await (const head of jsonStarts(files, peek)) {
       if (!/"entries"\s*:\s*\[/.test(head)) continue;
       if (ENTRY_FIELDS.test(head)) return 0.95;
-      // A long text can stand before all other fields.
+      // The head of the file may end within a long text, before any of these fields.
       if (files.some(({ path }) => ATTACHMENT.test(path))) return 0.8;
     }
     const [text] = files.filter(isText);
@@ -89,7 +89,7 @@ function withoutMoments(markdown: string): { text: string; pictures: number } {
   return { text, pictures };
 }
 
-/** `{ "contents": [...] }`, usually as a text; newer apps call the same `nodes`. Null if it cannot be read. */
+/** `{ "contents": [...] }`, usually as a JSON string; newer apps name the list `nodes`. Null for invalid JSON. */
 function readRichText(richText: unknown): RichText | null {
   let document: Fields;
   try {
@@ -104,7 +104,7 @@ function readRichText(richText: unknown): RichText | null {
     const { text, attributes, embeddedObjects } = fieldsOf(node);
     const style = fieldsOf(attributes);
     const line = fieldsOf(style['line']);
-    // Converters leave the end of a line out where the next one has a style of its own.
+    // Converters omit the line end before a line with a block style.
     const isBlock = ['listStyle', 'header', 'quote', 'codeBlock'].some((name) => Boolean(line[name]));
     if (isBlock && (lineId === undefined || line['identifier'] !== lineId)) collector.breakLine();
     lineId = line['identifier'];
@@ -143,7 +143,7 @@ function richLine({ header, listStyle, checked, indentLevel, listIndex, quote, c
   return {
     list: listStyle === 'numbered' ? 'number' : listStyle === 'bulleted' || isCheckBox ? 'bullet' : undefined,
     isChecked: isCheckBox ? checked === true : undefined,
-    // The apps count from 1, the format's description from 0. A list begins at its outermost level in any case.
+    // The apps count levels from 1, the documentation of the format from 0. `linesToHtml` starts each list at level 0.
     level: typeof indentLevel === 'number' ? Math.max(indentLevel - 1, 0) : 0,
     start: typeof listIndex === 'number' && listIndex !== 1 ? listIndex : undefined,
     heading: typeof header === 'number' ? header : 0,
@@ -185,7 +185,7 @@ async function* readClassic(
   });
 }
 
-/** The texts and dates of the outermost dictionary. Those of inner ones (place, weather, device) are not read. */
+/** The texts and dates of the outermost dictionary, without those of inner ones (place, weather, device). */
 function readPropertyList(xml: string): Map<string, string> {
   const fields = new Map<string, string>();
   let depth = 0;

@@ -20,7 +20,7 @@ import { findElements, hasClass, textOf } from './markup.ts';
 import { findDate } from './written-dates.ts';
 
 const DAY_FILE = /(?:^|\/)Diarium_(\d{4}-\d{2}-\d{2})[^/]*\.(txt|html?)$/i;
-/** `2024-05-01_184500000/Diarium.html`, or only the day. */
+/** `2024-05-01_184500000/Diarium.html`, or `2024-05-01/….html`. */
 const DAY_FOLDER = /(?:^|\/)(\d{4}-\d{2}-\d{2})[^/]*\/[^/]+\.html?$/i;
 
 const isPage = (head: string): boolean => /class="(?:TagsLocation|Header|Content)"/.test(head);
@@ -67,7 +67,7 @@ export const diarium: JournalReader = {
 
 const folderOf = (path: string): string => path.replace(/[^/]+$/, '');
 
-/** How many files stand in each folder, apart from pages. `media/2024-05-01_184500000` is named by an entry's time. */
+/** Counts the files that are no pages by folder, or in `media/2024-05-01_184500000` by the day and time of the entry. */
 function countMedia(files: readonly SourceFile[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { path } of files) {
@@ -100,7 +100,7 @@ function readEntry(
 
 type Day = JournalEntry['day'];
 
-/** The first line is the day in words, and a line between dashes the time of the last change. */
+/** The first line is the day in words. A line between dashes is the time of the last change. */
 function readText(source: string, text: string, day: Day): JournalEntry | Skipped {
   const lines = normalizeText(text).split('\n');
   if (findDate(lines[0] ?? '')?.rest === '') lines.shift();
