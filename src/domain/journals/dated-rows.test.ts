@@ -63,6 +63,19 @@ test.each([
   ]);
 });
 
+test.each([
+  ['Date,Text\n2024-05-01,a\n2024-05-02,"b" c, "d"\n2024-05-03,e\n', ['a', 'b c, "d"', 'e']],
+  ['Text,Date\n"a" b,2024-05-01\n"c ""d""",2024-05-02\nè,2024-05-03\n', ['a b', 'c "d"', 'è']],
+])('keeps the text behind a closing quotation mark, and the rows after it: %j', async (text, texts) => {
+  const { entries, skipped } = await read(text);
+  expect(skipped).toEqual([]);
+  expect(entries.map(({ day, body }) => [day, body.text])).toEqual([
+    ['2024-05-01', texts[0]],
+    ['2024-05-02', texts[1]],
+    ['2024-05-03', texts[2]],
+  ]);
+});
+
 test('chooses the order of day and month by all rows', async () => {
   const { entries } = await read('Date,Text\n05/06/2024,a\n05/14/2024,b\n');
   expect(entries.map(({ day }) => day)).toEqual(['2024-05-06', '2024-05-14']);

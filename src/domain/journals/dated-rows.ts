@@ -204,17 +204,12 @@ function parseTable(source: string): Table {
   const rows: string[][] = [];
   let row: string[] = [];
   let isCut = false;
-  const cell = new RegExp(
-    `(?:"((?:[^"]|"")*)("|$)|([^${separator}\\r\\n"][^${separator}\\r\\n]*|))(${separator}|\\r\\n?|\\n|$)`,
-    'y',
-  );
+  const cell = new RegExp(`(?:"((?:[^"]|"")*)("|$))?([^${separator}\\r\\n]*)(${separator}|\\r\\n?|\\n|$)`, 'y');
   while (cell.lastIndex < text.length) {
-    const match: RegExpExecArray | null = cell.exec(text);
-    // Text behind a closing quotation mark.
-    if (!match) return { rows, separator, isCut: true };
-    const [, quoted, close, bare = '', end] = match;
-    isCut = quoted !== undefined && close === '';
-    row.push(quoted?.replaceAll('""', '"') ?? bare);
+    // Some programs write text behind the closing quotation mark.
+    const [, quoted, close, bare = '', end]: RegExpExecArray = cell.exec(text)!;
+    isCut = close === '';
+    row.push((quoted ?? '').replaceAll('""', '"') + bare);
     if (end === separator) continue;
     rows.push(row);
     row = [];
