@@ -4,7 +4,7 @@
  */
 export const isolate = (text: string): string => `\u2068${text}\u2069`;
 
-/** Letters of scripts that run from right to left. */
+/** Letters of right-to-left scripts in the Basic Multilingual Plane. */
 export const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
 
 /** Isolates only right-to-left text, because some old mail programs show the control characters. */

@@ -16,7 +16,7 @@ const HALF_HOUR_MS = 1_800_000;
 function dayOn(clock: Clock, now: Date, dayEndsAt: DayEnd): Day {
   const { date, hour } = clock(now);
   if (hour >= dayEndsAt) return date;
-  // On the Chatham Islands the clock goes from 03:45 back to 02:45 once a year. The new day does not end again.
+  // On the Chatham Islands the clock goes from 03:45 back to 02:45 once a year. The day that began at 03:00 stays.
   const before = clock(new Date(now.getTime() - HALF_HOUR_MS));
   return before.date === date && before.hour >= dayEndsAt ? date : addDays(date, -1);
 }

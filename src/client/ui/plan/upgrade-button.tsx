@@ -8,7 +8,7 @@ import { Button } from '../button.tsx';
 import { Notice } from '../notice.tsx';
 
 type UpgradeButtonProps = {
-  /** The feature that the dialog offers first. */
+  /** The feature that the dialog offers. */
   feature: UpgradeFeature;
   button?: Ref<HTMLButtonElement>;
   children?: ReactNode;
