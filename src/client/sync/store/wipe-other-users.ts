@@ -3,6 +3,7 @@ import type { PageMessage } from '#client/lib/service-worker-rules.ts';
 import {
   DATABASE_PREFIX,
   keysUnder,
+  PREFERENCES_PREFIX,
   PROFILE_PREFIX,
   PUSH_DEVICE_PREFIX,
   TODAY_COPY_PREFIX,
@@ -12,10 +13,13 @@ import { removeDataOf } from '#client/lib/session/wipe-user-data.ts';
 import { draftsOfOthers, userOfDraft } from '../day-drafts.ts';
 import { openUserDatabase } from './user-database.ts';
 
+/** Copies of rows in localStorage, found without the databases: IndexedDB may be denied, or its databases lost. */
+const COPIES = [TODAY_COPY_PREFIX, PROFILE_PREFIX, PREFERENCES_PREFIX];
+
 /** Another user's unsent text stays until that user signs in or somebody discards it. The copies are removed. */
 export async function wipeOtherUsers(userId: string): Promise<void> {
-  for (const key of keysUnder(localStorage, TODAY_COPY_PREFIX))
-    if (key !== TODAY_COPY_PREFIX + userId) localStorage.removeItem(key);
+  for (const prefix of COPIES)
+    for (const key of keysUnder(localStorage, prefix)) if (key !== prefix + userId) localStorage.removeItem(key);
   await endDevicesOfOthers(userId).catch(() => {});
   const found = await indexedDB.databases();
   for (const { name = '' } of found) {
@@ -31,7 +35,6 @@ export async function wipeOtherUsers(userId: string): Promise<void> {
         .use((connection) => Promise.all([connection.clear('days'), connection.clear('copies')]))
         .catch(() => {});
       database.close();
-      localStorage.removeItem(PROFILE_PREFIX + other);
     } else {
       database.close();
       removeDataOf(other);

@@ -93,6 +93,16 @@ describe('a wiped database', () => {
     expect(await createLocalCopies(browser.open('ben'), 'ben', () => 1).readDays()).toEqual([]);
   });
 
+  test('leaves no copies of its rows in localStorage when somebody else signs in, also without IndexedDB', async () => {
+    const keysOf = (user: string) => ['profile', 'preferences', 'today'].map((copy) => `hustle-forge:${copy}:${user}`);
+    for (const key of [...keysOf('ada'), ...keysOf('ben')]) localStorage.setItem(key, '{}');
+    const databases = vi.spyOn(indexedDB, 'databases').mockRejectedValue(new DOMException('denied', 'SecurityError'));
+    await expect(wipeOtherUsers('ada')).rejects.toThrow('denied');
+    databases.mockRestore();
+    expect(keysOf('ben').map((key) => localStorage.getItem(key))).toEqual([null, null, null]);
+    expect(keysOf('ada').map((key) => localStorage.getItem(key))).toEqual(['{}', '{}', '{}']);
+  });
+
   test.each([
     { own: null, ended: true },
     { own: '{"id":"device-of-ada"}', ended: false },
