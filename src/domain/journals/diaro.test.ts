@@ -47,3 +47,16 @@ test('an entry of Diaro of 5 MB is read whole', async () => {
   const { entries } = await read(backup(`<r><uid>a</uid><date>1388534400000</date><text>${text}</text></r>`));
   expect(entries[0]!.body.text).toBe(text);
 });
+
+test.each([
+  ['many CDATA sections', `<text>${'<![CDATA[x]]>'.repeat(25)}`],
+  ['many sections that are not closed', '<text><![CDATA[x'.repeat(20_000)],
+])('reads a backup of Diaro that is cut within %s in linear time', async (_name, text) => {
+  const whole = '<r><uid>a</uid><date>1388534400000</date><text>kept</text></r>';
+  const cut = backup('X').split('X')[0]! + whole + `<r><uid>b</uid><date>1388534400000</date>${text}`;
+  const startedAt = performance.now();
+  const { entries, skipped } = await read(cut);
+  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  expect(entries.map(({ body }) => body.text)).toEqual(['kept']);
+  expect(skipped.map(({ reason }) => reason)).toEqual(['broken']);
+});

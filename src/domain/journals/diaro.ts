@@ -12,7 +12,7 @@ import {
   readEachFile,
   skip,
 } from './journal-reader.ts';
-import { decodeEntities } from './markup.ts';
+import { attributeOf, decodeEntities, tagsOf } from './markup.ts';
 
 const isXml = ({ path }: SourceFile): boolean => /\.xml$/i.test(path);
 const isEncrypted = ({ path }: SourceFile): boolean => /\.denc$/i.test(path);
@@ -56,18 +56,21 @@ function readEntry(row: Row, source: string, pictures: number, zone: string): Jo
   return { kind: 'entry', ...local, title, body: { format: 'text', text }, source, pictures };
 }
 
-/** Texts are escaped or in CDATA sections, so a regular expression finds the tags. Linear. */
+/** Texts are escaped or in CDATA sections, so the tags of a field enclose the whole text. */
 function* rowsOf(xml: string): Generator<{ table: string; row: Row }> {
   let table = '';
   let row: Map<string, string> | null = null;
-  const tokens = /<table\s+(?:title|name)="(\w+)"[^<>]*>|<(\/?)r>|<(\w+)>([^<]*(?:<!\[CDATA\[[^]*?\]\]>[^<]*)*)<\/\3>/g;
-  for (const [, name, slash, field, content = ''] of xml.matchAll(tokens)) {
-    if (name !== undefined) table = name;
-    else if (field !== undefined) row?.set(field, unescapeXml(content));
-    else if (slash === '') row = new Map();
-    else if (row) {
-      yield { table, row };
-      row = null;
+  let field: { name: string; end: number } | null = null;
+  for (const tag of tagsOf(xml)) {
+    const { name, kind, attributes } = tag;
+    if (name === 'table') table = attributeOf(attributes, 'name') ?? attributeOf(attributes, 'title') ?? '';
+    else if (name === 'r') {
+      if (row && kind === 'end') yield { table, row };
+      row = kind === 'start' ? new Map() : null;
+    } else if (kind === 'start') field = tag;
+    else {
+      if (field?.name === name && kind === 'end') row?.set(name, unescapeXml(xml.slice(field.end, tag.start)));
+      field = null;
     }
   }
 }
