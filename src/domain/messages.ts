@@ -2,8 +2,8 @@
  * The catalogue of error messages (docs/specification/messages.md 1).
  *
  * Errors of the auth service are matched by code, or by class if the client library raised them: message texts change
- * with every release of a service. An unknown error of the service is shown with its own message, any other unknown
- * error with `MESSAGES.unexpected`.
+ * with every release of a service. An unknown error of the service is shown with its own message. Any other unknown
+ * error is shown as `MESSAGES.unexpected`, or as `MESSAGES.busy` if its status is 503.
  */
 export type ProviderError = {
   code?: string | undefined;

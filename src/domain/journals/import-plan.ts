@@ -28,7 +28,7 @@ export type Choice = 'mine' | 'file' | 'both';
 const separatorOf = (program: string): string =>
   `<h3>${program === OWN_PROGRAM ? 'From the imported file' : `From ${escapeHtml(program)}`}</h3>`;
 
-/** An earlier import may have stored a no-break space as the character itself. */
+/** Reads a no-break space as a space: an earlier import may have stored the character instead of `&nbsp;`. */
 const wordsOf = (html: string): string => entryText(html).replaceAll('\u00A0', ' ');
 
 export function compareDays(imported: JournalDay, stored: ExistingDay | undefined, program: string): Verdict {

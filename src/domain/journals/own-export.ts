@@ -60,7 +60,7 @@ function toItem(read: ParsedDay, exact: boolean, dates: Set<Day>): JournalEntry 
   return { kind: 'entry', day: date, time: null, title: null, body, source: date, pictures: 0, coach };
 }
 
-/** Null for any other text. `text` may be the beginning of a file. */
+/** The format of our own text export; null for any other text. `text` may be the beginning of a file. */
 export function dayFormatOf(text: string): 'markdown' | 'text' | null {
   const [markdown, plain] = [MARKDOWN_DAY, TEXT_DAY].map((day) => day.exec(text)?.index ?? Infinity);
   // The first day decides, because a log may contain the heading of the other format. Text above it is ignored.

@@ -211,7 +211,7 @@ function* readMonth(file: SourceFile, text: string, isMarkdown: boolean): Genera
     if (number === undefined) parts.at(-1)?.yaml.push(line);
     else parts = [...parts, { number, yaml: [line] }];
   }
-  // Python wrote `{1: {text: ...}, 2: ...}` for a short month before 2009.
+  // Before 2009, RedNotebook wrote a short month as `{1: {text: ...}, 2: ...}`.
   if (parts.length === 0 && text.trim().startsWith('{')) {
     const days: unknown = parseYaml(text);
     for (const [number, content] of Object.entries(Object(days) as Record<string, unknown>))

@@ -67,7 +67,7 @@ function readStory(story: Fields, source: string): JournalEntry | Skipped {
   return { kind: 'entry', day: date, time, title, body, source, pictures: left };
 }
 
-/** The title of the first page is the title of the story. */
+/** Writes the title of each page but the one that is the title of the story. */
 function pagesToHtml({ rich_pages: rich, pages, title }: Fields): { html: string; pictures: number } {
   let html = '';
   let pictures = 0;

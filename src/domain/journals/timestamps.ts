@@ -1,4 +1,4 @@
-/** Timestamps and time zones that other programs store, as local days and times. */
+/** Converts timestamps and time zones of other programs to local days and times. */
 import { isDay, type Day } from '../day/day.ts';
 import type { SkipReason } from './journal-reader.ts';
 import { stringOf } from './json-fields.ts';

@@ -1,6 +1,6 @@
 import type { ApiRow } from '../database-rows.ts';
 
-/** The largest log that the server accepts, in UTF-8 bytes of HTML (docs/specification/days-and-saving.md 4). */
+/** The largest log that the server accepts, in UTF-8 bytes of HTML (docs/specification/limits.md 1). */
 export const ENTRY_MAX_BYTES = 256 * 1024;
 
 /**

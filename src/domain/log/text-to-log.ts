@@ -4,7 +4,7 @@ import { addBlock, appendToLastBlock, createRoot, writeLog, type ListTag, type R
 import { createIndents, INDENT, indentOf, isIndentedCode, type ShowIndents } from './indented-text.ts';
 import { joinCells } from './pasted-markdown.ts';
 
-/** Also the separators of Unicode, of old terminals and of a soft break in PowerPoint. */
+/** Includes the line ends of Unicode (U+2028, U+2029), old terminals (FF, NEL) and PowerPoint's soft breaks (VT). */
 // oxlint-disable-next-line no-control-regex
 const LINE_END = /\r\n?|[\n\u000B\u000C\u0085\u2028\u2029]/g;
 const PLACEHOLDER = /[\uFFFC\uFEFF]/g;
@@ -13,7 +13,7 @@ const PLACEHOLDER = /[\uFFFC\uFEFF]/g;
 // oxlint-disable-next-line no-control-regex
 const TERMINAL_SEQUENCE = /\u001B(?:\[[\d;:?]{0,40}[A-Za-z]|\][^\u0007\u001B]{0,2000}(?:\u0007|\u001B\\))/g;
 
-/** With `\n` as the only line end, and without controls, which no log stores, and placeholders of pictures. */
+/** Makes `\n` the only line end, and removes ANSI sequences, controls and placeholders of pictures. */
 export const normalizeText = (text: string): string =>
   withoutControls(text.replace(LINE_END, '\n').replace(TERMINAL_SEQUENCE, '')).replace(PLACEHOLDER, '');
 
@@ -21,8 +21,8 @@ export const normalizeText = (text: string): string =>
 const NUMBER = /^(\(?)(\d{1,3}|[a-z])([.)])\s+(?=\S)(?!\d{1,2}\.(?:\s|\d{2,4}\b))/i;
 const HAN_DIGITS = '一二三四五六七八九十';
 /**
- * As Chinese, Japanese and Korean number items, mostly without a blank: `１．`, `1、`, `（一）`, `①`. `3、4月` and
- * `１．５時間` are not items.
+ * The number of an item in Chinese, Japanese and Korean, mostly without a blank: `１．`, `1、`, `（一）`, `①`. `3、4月`
+ * and `１．５時間` are not items.
  */
 const WIDE_NUMBER = new RegExp(
   String.raw`^(?:([(（]?)(\d{1,3}|[０-９]{1,3}|[${HAN_DIGITS}]{1,3})([.．、)）])|([①-⒛❶-❿㈠-㈩㊀-㊉]))\s*(?=\S)(?![\p{N}${HAN_DIGITS}])`,

@@ -55,7 +55,7 @@ const EEA_COUNTRIES: ReadonlySet<string> = new Set(
   'AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK IS LI NO'.split(' '),
 );
 export const COOLING_OFF_DAYS = 14;
-/** More analyses than this count as significant use (docs/specification/plans-and-money.md 7). */
+/** More analyses than this count as significant use (docs/specification/limits.md 3). */
 export const MAX_COOLING_OFF_ANALYSES = 3;
 
 export type Purchase = {
