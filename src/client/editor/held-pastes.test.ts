@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { open, typeAt } from '../../../tests/support/journal-editor.ts';
 import type { JournalEditorHandle } from './create-editor.ts';
-import { holdPaste } from './held-pastes.ts';
+import { holdPaste, landHeldPastes } from './held-pastes.ts';
 import { pasteText } from './paste.ts';
 
 const items = (...texts: string[]) => `<ol>${texts.map((text) => `<li><p>${text}</p></li>`).join('')}</ol>`;
@@ -11,7 +11,9 @@ afterEach(() => handle.editor.destroy());
 
 const type = (text: string): void => typeAt(handle, handle.editor.state.selection.from, text);
 const caret = (): number => handle.editor.state.selection.from;
-const untilRead = (html: string): Promise<void> => vi.waitFor(() => expect(handle.read()).toBe(html));
+/** A loaded machine loads a chunk slowly. */
+const untilRead = (html: string): Promise<void> =>
+  vi.waitFor(() => expect(handle.read()).toBe(html), { timeout: 10_000 });
 
 function pasteEvent(data: Record<string, string>): void {
   const clipboardData = { types: Object.keys(data), getData: (kind: string) => data[kind] ?? '' };
@@ -98,6 +100,45 @@ describe('a held paste', () => {
     await vi.advanceTimersByTimeAsync(1_000);
     expect(handle.read()).toBe(items('a1'));
     vi.useRealTimers();
+  });
+
+  test('that fails leaves the caret to what is typed', async () => {
+    handle = open(items('one two'));
+    const hasFailed = vi.fn(() => {
+      throw new Error('broken paste');
+    });
+    handle.editor.commands.setTextSelection(3);
+    holdPaste(handle.editor.view, Promise.resolve(), hasFailed);
+    const land = hold('new', 6);
+    handle.editor.commands.setTextSelection(10);
+    await vi.waitFor(() => expect(hasFailed).toHaveBeenCalled());
+    expect(caret()).toBe(10);
+    handle.editor.commands.setTextSelection(6);
+    type('typed');
+    land();
+    await untilRead(items('onenewtyped two'));
+  });
+
+  test.each([
+    ['its day is left', () => landHeldPastes(handle.editor.view)],
+    ['the page is closed', () => void dispatchEvent(new Event('pagehide'))],
+    [
+      'the page is hidden',
+      () => {
+        vi.spyOn(document, 'visibilityState', 'get').mockReturnValueOnce('hidden');
+        document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
+      },
+    ],
+  ])('arrives at once when %s, and not again', async (_, leave) => {
+    handle = open(items('one two'));
+    const first = hold('a', 6);
+    const second = hold('b', 10);
+    leave();
+    expect(handle.read()).toBe(items('onea twob'));
+    first();
+    second();
+    hold('c', 2)();
+    await untilRead(items('conea twob'));
   });
 
   test('waits for the end of a composition', async () => {

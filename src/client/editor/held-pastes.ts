@@ -3,10 +3,11 @@ import { Plugin, PluginKey, TextSelection, type EditorState, type Transaction } 
 import type { EditorView } from '@tiptap/pm/view';
 
 const RETRY_COMPOSING_MS = 200;
-/** A paste waits this long for its code, then arrives as plain text: leaving the page would lose a waiting paste. */
+/** A paste waits this long for its code, then arrives as plain text. */
 const MAX_WAIT_MS = 5_000;
 
-type Place = { from: number; to: number };
+/** `paste` is null for the caret. */
+type Place = { from: number; to: number; paste: (() => void) | null };
 /** `places`: oldest first. `isLanding`: the oldest paste arrives, and the other places move behind it. */
 type HeldPastes = { places: readonly Place[]; isLanding: boolean };
 
@@ -23,9 +24,27 @@ export const heldPastes = (): Plugin =>
         if (!tr.docChanged) return changed;
         const side = changed.isLanding ? 1 : -1;
         // After a change, a paste replaces nothing: what was selected may be other text now.
-        const at = changed.places.map(({ from }) => tr.mapping.map(from, side));
-        return { ...changed, places: at.map((from) => ({ from, to: from })) };
+        const places = changed.places.map(({ from, paste }) => {
+          const at = tr.mapping.map(from, side);
+          return { from: at, to: at, paste };
+        });
+        return { ...changed, places };
       },
+    },
+    view(view) {
+      // In the capture phase, before the journal's own listeners store the draft.
+      const landAll = (): void => landHeldPastes(view);
+      const onVisibility = (): void => {
+        if (document.visibilityState === 'hidden') landAll();
+      };
+      addEventListener('pagehide', landAll, true);
+      addEventListener('visibilitychange', onVisibility, true);
+      return {
+        destroy() {
+          removeEventListener('pagehide', landAll, true);
+          removeEventListener('visibilitychange', onVisibility, true);
+        },
+      };
     },
   });
 
@@ -43,29 +62,43 @@ let last: Promise<unknown> = Promise.resolve();
 export function holdPaste(view: EditorView, code: Promise<unknown>, paste: () => void): void {
   const { from, to } = view.state.selection;
   const { places, isLanding } = heldIn(view.state);
-  view.dispatch(view.state.tr.setMeta(key, { places: [...places, { from, to }], isLanding }));
+  view.dispatch(view.state.tr.setMeta(key, { places: [...places, { from, to, paste }], isLanding }));
   const isFree = last.catch(() => {});
   const isDue = new Promise((resolve) => setTimeout(resolve, MAX_WAIT_MS));
   last = Promise.all([isFree, Promise.race([code, isDue])])
     .then(() => untilComposed(view))
     .then(() => {
-      if (!view.isDestroyed) land(view, paste);
+      if (!view.isDestroyed && heldIn(view.state).places[0]?.paste === paste) land(view);
     });
 }
 
+/** Pastes at once what still waits, as plain text where the code is missing. Call it before the last text is read. */
+export function landHeldPastes(view: EditorView): void {
+  while (heldIn(view.state).places.length > 0) {
+    try {
+      land(view);
+    } catch (error) {
+      reportError(error);
+    }
+  }
+}
+
 /** Pastes at the oldest place. A caret that has left the place stays where it is. */
-function land(view: EditorView, paste: () => void): void {
+function land(view: EditorView): void {
   const [place, ...later] = heldIn(view.state).places as [Place, ...Place[]];
   const { from, to, anchor, head } = view.state.selection;
   const hasLeft = from !== place.from || to !== place.to;
-  const caret = { from: anchor, to: head };
+  const caret = { from: anchor, to: head, paste: null };
   const start = view.state.tr.setMeta(key, { places: hasLeft ? [caret, ...later] : later, isLanding: true });
   view.dispatch(hasLeft ? select(start, place) : start);
-  paste();
-  const places = [...heldIn(view.state).places];
-  const left = hasLeft ? places.shift() : null;
-  const end = view.state.tr.setMeta(key, { places, isLanding: false });
-  view.dispatch(left ? select(end, left) : end);
+  try {
+    place.paste!();
+  } finally {
+    const places = [...heldIn(view.state).places];
+    const left = hasLeft ? places.shift() : null;
+    const end = view.state.tr.setMeta(key, { places, isLanding: false });
+    view.dispatch(left ? select(end, left) : end);
+  }
 }
 
 const select = (tr: Transaction, { from, to }: Place): Transaction =>

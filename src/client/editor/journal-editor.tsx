@@ -3,6 +3,7 @@ import type { Editor } from '@tiptap/core';
 import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState, type ComponentType } from 'react';
 import { createJournalEditor, type EditorCallbacks, type JournalEditorHandle } from './create-editor.ts';
 import { KEYBOARD_HELP, KEYBOARD_HELP_ID } from './editor-keys.ts';
+import { landHeldPastes } from './held-pastes.ts';
 import styles from './log-text.module.css';
 import { loadDeferredPlugins } from './load-deferred-plugins.ts';
 
@@ -58,7 +59,8 @@ export function JournalEditor(props: JournalEditorProps) {
     const close = handleOpen(opened);
     setHandle(opened);
     return () => {
-      // Runs before `destroy`, because `close` reads the last text from the editor.
+      // Both run before `destroy`, because `close` reads the last text from the editor.
+      landHeldPastes(opened.editor.view);
       close();
       setHandle(null);
       opened.editor.destroy();

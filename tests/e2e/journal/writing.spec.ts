@@ -1,5 +1,6 @@
 /** Writing a day: the numbered list, the keyboard, the toolbar, pasted content and links. */
 import type { Locator, Page } from '@playwright/test';
+import { dayLabel } from '#domain/day/day.ts';
 import { ROUTES } from '#domain/routes.ts';
 import {
   editor,
@@ -313,6 +314,24 @@ test('a picture pasted before the toolbar has loaded is answered when it has', a
   });
   release();
   await expectToast(page, 'Logs hold text only.');
+});
+
+test('a paste whose code is still loading stays in the day that is left meanwhile', async ({ page, signUp }) => {
+  const { promise: isLeft, resolve: load } = Promise.withResolvers<void>();
+  await page.route('**/assets/parse-markdown*', async (route) => {
+    await isLeft;
+    await route.continue();
+  });
+  await signUp(page);
+  const asked = page.waitForRequest('**/assets/parse-markdown*');
+  await paste(page, { 'text/plain': '**Shipped** it' });
+  await asked;
+  await page.getByRole('button', { name: 'Previous day' }).click();
+  await expect(editor(page)).toHaveAccessibleName(`Log for ${dayLabel(daysAgo(1))}`);
+  load();
+  await page.getByRole('button', { name: 'Next day' }).click();
+  await expect(editor(page)).toHaveAccessibleName(`Log for ${dayLabel(today())}`);
+  await expect(items(page)).toHaveText(['**Shipped** it']);
 });
 
 test('a pasted link keeps its address as text, and opens with Ctrl+click or a key, without an opener', async ({

@@ -87,6 +87,13 @@ describe('a draft', () => {
     expect(readTodayCopy(localStorage, 'ada', DATE)).toBeNull();
   });
 
+  test('holds a paste that still waits for its code', () => {
+    const clipboardData = { types: ['text/plain'], getData: () => '**b**' };
+    dom().dispatchEvent(Object.assign(new Event('paste', { cancelable: true }), { clipboardData }));
+    editor().close();
+    expect(draft()?.html).toBe('<p>a**b**</p>');
+  });
+
   test('is not stored without an edit', () => {
     dispatchEvent(new Event('pagehide'));
     vi.advanceTimersByTime(1_000);

@@ -4,6 +4,7 @@
  */
 import { createJournalEditor, type EditorCallbacks, type JournalEditorHandle } from '#client/editor/create-editor.ts';
 import { KEYBOARD_HELP, KEYBOARD_HELP_ID } from '#client/editor/editor-keys.ts';
+import { landHeldPastes } from '#client/editor/held-pastes.ts';
 import { listenForEarlyShortcut, takeEarlyShortcut } from '#client/lib/keys.ts';
 import { dayQuestion } from '#domain/day/day.ts';
 import type { EarlyLog, EarlyPage } from '#client/lib/boot/early-page.ts';
@@ -91,6 +92,7 @@ function createEarlyEditor({ userId, date, text, leave }: EarlyPage, { stored }:
 
     /** Destroys the editor. The typed text stays a draft. */
     close(): void {
+      landHeldPastes(handle.editor.view);
       storeDraft();
       stopDrafts();
       takeEarlyShortcut();
