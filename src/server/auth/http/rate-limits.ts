@@ -124,8 +124,8 @@ const SHARES_OF_MAIL = {
 } as const satisfies Record<string, readonly MailShare[]>;
 export type MailKind = keyof typeof SHARES_OF_MAIL;
 /**
- * Mails to all addresses of a mailbox that differ in what follows a plus sign. Threat: a stranger signs up as
- * `owner+1@`, `owner+2@` and so on. Addresses that have been proven are not counted, or the stranger would use up
+ * Mails to all addresses of a mailbox (`mailboxOf`). Threat: a stranger signs up as `owner+1@`, `owner+2@` and so on, or
+ * with other dots at Gmail. Addresses that have been proven are not counted, or the stranger would use up
  * the mails of an owner with such an address.
  */
 const MAILBOX_WINDOW = { keyPrefix: 'mailbox', points: 10, duration: HOUR } as const;
@@ -344,7 +344,7 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
     },
     async allowMail(kind, { address, isProven }) {
       const shares = SHARES_OF_MAIL[kind];
-      const mailbox = address.replace(/\+[^@]*@/, '@');
+      const mailbox = mailboxOf(address);
       if (mailbox !== address && !isProven && (await remainingAfter(mailboxLimiter, hashOf(mailbox))) === null)
         return 'no';
       for (const share of shares) {
@@ -358,6 +358,12 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
 
 const halfOf = (texts: number): number => Math.ceil(texts / OPEN_TEXTS_DIVISOR);
 const guestTexts = (texts: number): number => Math.ceil((texts - halfOf(texts)) * GUESTS_OF_RESERVED_TEXTS);
+
+/** Leaves out what follows a plus sign. Gmail also ignores dots, and has two domains for each mailbox. */
+const mailboxOf = (address: string): string =>
+  address
+    .replace(/\+[^@]*@/, '@')
+    .replace(/^([^@]+)@(?:gmail|googlemail)\.com$/, (_, name: string) => `${name.replaceAll('.', '')}@gmail.com`);
 
 const hashOf = (address: string): string => createHash('sha256').update(address).digest('base64url');
 
