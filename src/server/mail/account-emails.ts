@@ -238,6 +238,12 @@ function describeFactors(types: readonly FactorType[]): string {
 
 const capitalize = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
+export const recoveryCodesCreatedMail = ({ to, securing }: Notice): MailMessage =>
+  renderEmail(to, 'New recovery codes', [
+    'New recovery codes were made for your account. Each replaces a second step once, and earlier codes no longer work.',
+    ...securingBlocks(securing),
+  ]);
+
 export const recoveryCodeUsedMail = ({ to, remaining, securing }: Notice & { remaining: number }): MailMessage =>
   renderEmail(to, 'A recovery code was used', [
     `Somebody signed in with one of your recovery codes. ${remaining === 1 ? 'One code is' : `${remaining} codes are`} left.`,

@@ -7,6 +7,7 @@ import {
   factorRemovedMail,
   passkeyAddedMail,
   passkeyRemovedMail,
+  recoveryCodesCreatedMail,
   recoveryCodeUsedMail,
 } from '#server/mail/account-emails.ts';
 import type { UserRow } from '../accounts/accounts.ts';
@@ -29,6 +30,9 @@ export const mailFactorPhoneChanged = (deps: MailDeps, user: UserRow): void =>
 export const mailPasskeyAdded = (deps: MailDeps, user: UserRow): void => sendNotice(deps, user, passkeyAddedMail);
 
 export const mailPasskeyRemoved = (deps: MailDeps, user: UserRow): void => sendNotice(deps, user, passkeyRemovedMail);
+
+export const mailRecoveryCodesCreated = (deps: MailDeps, user: UserRow): void =>
+  sendNotice(deps, user, recoveryCodesCreatedMail);
 
 export const mailRecoveryCodeUsed = (deps: MailDeps, user: UserRow, remaining: number): void =>
   sendNotice(deps, user, (notice) => recoveryCodeUsedMail({ ...notice, remaining }));

@@ -16,7 +16,7 @@ import type { Body } from '../http/body.ts';
 import type { Device } from '../http/device.ts';
 import { AuthError } from '../http/errors.ts';
 import { lockSignedInUser, type Member } from '../sessions/require-user.ts';
-import { mailRecoveryCodeUsed } from './factor-mails.ts';
+import { mailRecoveryCodesCreated, mailRecoveryCodeUsed } from './factor-mails.ts';
 import { checkFriendlyName, endSecondStep, listFactors, RECOVERY_CODE_METHOD } from './factor-store.ts';
 import { completeSecondStep, countGuess, failSecondStep } from './second-step.ts';
 
@@ -79,6 +79,7 @@ async function issueCodes(
     await recordAuditEvent(transaction, { at: now, userId, actor: 'user', event: 'recovery_codes_created', device });
     return issued;
   });
+  mailRecoveryCodesCreated(deps, user.account.user);
   return context.json({ id: set.id, type: TYPE, friendly_name: set.friendly_name, total: codes.length, codes });
 }
 

@@ -1,6 +1,6 @@
 /** Recovery codes (docs/specification/api.md 31). */
 import { describe, expect, test } from 'vitest';
-import { setUpAuthWorld } from '../fixture.ts';
+import { setUpAuthWorld, waitUntilPassing } from '../fixture.ts';
 import { HOUR, claimsOf, createFactorClient, errorOf, ok } from './factor-client.ts';
 
 const world = setUpAuthWorld();
@@ -99,6 +99,15 @@ describe('recovery codes', () => {
     const { access_token } = await signIn(email);
     expect((await redeem(access_token, first.codes[0])).body.code).toBe('mfa_verification_failed');
     ok(await redeem(access_token, second.codes[0]));
+  });
+
+  test('are told to the owner when they are made, and when new ones replace them', async () => {
+    const { email, session } = await createProtectedPerson();
+    const notices = () => world.mailbox.messagesTo(email).filter(({ subject }) => subject === 'New recovery codes');
+    const { codes } = ok(await create(session.access_token));
+    expect((await world.waitForMailWith('New recovery codes', email)).text).not.toContain(codes[0]);
+    ok(await post('/factors/recovery-codes/regenerate', session.access_token));
+    await waitUntilPassing(() => expect(notices()).toHaveLength(2));
   });
 
   test('can be deleted, which drops other sessions that used one', async () => {
