@@ -99,10 +99,17 @@ export const confirmNewAddressMail = ({ to, link, code }: WithCode): MailMessage
     `${EXPIRY} ${IGNORE}`,
   ]);
 
-export const passwordChangedMail = ({ to, securing }: Notice): MailMessage =>
+/** @param change `settingsLink`: null without read-only links */
+export const passwordChangedMail = ({ to, securing, settingsLink }: Notice & { settingsLink: string | null }) =>
   renderEmail(to, 'Your password was changed', [
     'The password of your account was changed, and every other device was signed out.',
     ...securingBlocks(securing),
+    ...(settingsLink === null
+      ? []
+      : [
+          'Your read-only links still show your documents and reviews. Your settings list and end them:',
+          { link: settingsLink, label: 'See your links' },
+        ]),
   ]);
 
 type NewDevice = Notice & { device: string; at: string; profileLink: string };

@@ -204,7 +204,29 @@ describe('PUT /user', () => {
     expect((await world.request('GET', '/user', { token: other.access_token })).body.code).toBe('session_not_found');
     const old = await world.request('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
     expect(old.body.code).toBe('invalid_credentials');
-    expect((await world.waitForMail(email)).subject).toBe('Your password was changed');
+    const mail = await world.waitForMail(email);
+    expect(mail.subject).toBe('Your password was changed');
+    expect(mail.text).not.toContain('read-only links');
+  });
+
+  test('a password change keeps read-only links, and tells their owner where to end them', async () => {
+    const { email, id, access } = await world.signUpUser();
+    await world.admin.query(
+      `with document as (
+         insert into documents (user_id, title, first_day, last_day, content)
+         values ($1, 'Wins', '2026-01-01', '2026-12-31', '{}')
+         returning id)
+       insert into document_links (user_id, document_id, token_hash, expires_at)
+       select $1, id, sha256('link'), now() + interval '1 day' from document`,
+      [id],
+    );
+    const { status } = await world.request('PUT', '/user', { token: access, body: { password: 'quite another' } });
+    expect(status).toBe(200);
+    const { text, links } = await world.waitForMailWith('Your password was changed', email);
+    expect(text).toContain('Your read-only links still show');
+    expect(links).toContain(`${world.config.publicUrl}/settings`);
+    const { rowCount } = await world.admin.query('select from document_links where user_id = $1', [id]);
+    expect(rowCount).toBe(1);
   });
 
   test('a password change refuses a sign-in that is checking the old password', async () => {

@@ -32,7 +32,7 @@ import {
   requireLiveSession,
   type AuthenticatedUser,
 } from '../sessions/require-user.ts';
-import { endSessions, type SessionRow } from '../sessions/sessions.ts';
+import { endSessions, type SessionRow, type SessionScope } from '../sessions/sessions.ts';
 
 export const showUser: Endpoint<{ caller: AuthenticatedUser }> = (context, _deps, { caller: { account } }) => {
   const audience = context.req.header('x-jwt-aud') ?? '';
@@ -244,7 +244,7 @@ type PasswordChange = { session: SessionRow | null; passwordHash: string; device
  */
 async function changePassword(deps: AuthDeps, user: UserRow, { session, passwordHash, device }: PasswordChange) {
   const now = deps.clock.now();
-  const ended = await deps.database.transactAsService('change a password', async (transaction) => {
+  const { ended, hasLinks } = await deps.database.transactAsService('change a password', async (transaction) => {
     await updateUser(transaction, user.id, { password_hash: passwordHash, updated_at: now });
     await requireLiveSession(transaction, session);
     await deleteOneTimeTokens(transaction, user.id);
@@ -252,13 +252,18 @@ async function changePassword(deps: AuthDeps, user: UserRow, { session, password
     // mail must not be lost.
     await transaction.statement("delete from public.mail_tokens where user_id = $1 and purpose = 'tap'", [user.id]);
     await recordAuditEvent(transaction, { at: now, userId: user.id, actor: 'user', event: 'password_changed', device });
-    return endSessions(transaction, user.id, session === null ? { all: true } : { except: session.id });
+    // Read-only links stay, because their owner shares them on purpose.
+    const { rows } = await transaction.statement(
+      'select id from public.document_links where user_id = $1 and expires_at > now() limit 1',
+      [user.id],
+    );
+    const scope: SessionScope = session === null ? { all: true } : { except: session.id };
+    return { ended: await endSessions(transaction, user.id, scope), hasLinks: rows.length > 0 };
   });
   deps.accessTokens.invalidateSessions(ended);
-  mailPasswordChanged(deps, user);
+  const settingsLink = hasLinks ? `${deps.config.publicUrl}/settings` : null;
+  sendNotice(deps, user, (notice) => passwordChangedMail({ ...notice, settingsLink }));
 }
-
-const mailPasswordChanged = (deps: AuthDeps, user: UserRow): void => sendNotice(deps, user, passwordChangedMail);
 
 /**
  * Returns null if the request leaves the user's number as it is. Throws `phone_provider_disabled`, or
