@@ -1,4 +1,5 @@
 /** The command line on hostile machines, servers and texts. */
+import { spawnSync } from 'node:child_process';
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -484,6 +485,17 @@ describe('without a server', () => {
     const { exitCode, stderr } = await machine.run('today');
     expect(exitCode).toBe(69);
     expect(stderr).toContain('hustle: http://127.0.0.1:9 does not answer (');
+  });
+
+  test('a text that the disk takes only in part is not stored as a whole one', () => {
+    const { home } = createMachine();
+    const module = JSON.stringify(new URL('connection.ts', import.meta.url));
+    // Limits a file to a block, which a longer write fills.
+    const script = 'ulimit -f 1; exec "$0" --input-type=module -e "$1"';
+    const code = `(await import(${module})).writeFileDurably('${home}/text', 'a'.repeat(9_000))`;
+    const { status } = spawnSync('sh', ['-c', script, process.execPath, code]);
+    expect(status).not.toBe(0);
+    expect(readdirSync(home)).toEqual([]);
   });
 
   test('a folder that cannot be written is said, with the text not lost in silence', async () => {

@@ -10,7 +10,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { TOKEN_PREFIX } from '#domain/account/access-token.ts';
@@ -165,7 +165,8 @@ export function writeFileDurably(path: string, text: string): void {
   try {
     const file = openSync(temporary, 'wx', 0o600);
     try {
-      writeSync(file, text);
+      // Not `writeSync`, which may write a part only, as on a full disk.
+      writeFileSync(file, text);
       fsyncSync(file);
     } finally {
       closeSync(file);
