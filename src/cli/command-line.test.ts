@@ -170,6 +170,16 @@ describe('a pipe', () => {
 });
 
 describe('what is not sent', () => {
+  test('is printed back before a login, because it belongs to no account yet', async () => {
+    const machine = createMachine();
+    expect(await machine.pipe('One\nTwo\n')).toEqual({
+      exitCode: 77,
+      stdout: '',
+      stderr: 'Not added:\nOne\nTwo\nhustle: Not connected. Run "hustle login".\n',
+    });
+    expect((await machine.run('Shipped', 'it')).stderr).toContain('Not added:\nShipped it\n');
+  });
+
   test('is kept, for its day, and sent in order with the next call', async () => {
     const server = await startServer();
     let now = new Date('2026-11-27T21:00:00Z');

@@ -137,7 +137,7 @@ function isTypo(word: string, name: string): boolean {
 
 async function add(machine: Machine, { options, words }: Call): Promise<number> {
   const text = words.length > 0 ? words.join(' ') : await readPipe(machine);
-  const connection = requireConnection(machine, options);
+  const connection = requireConnectionFor(text, machine, options);
   const queue = openQueue(machine);
   const added = enqueue(machine, queue, connection, text, options);
   if (added.length === 0) throw new CommandError(EXIT.data, 'There is no text to add.');
@@ -146,6 +146,16 @@ async function add(machine: Machine, { options, words }: Call): Promise<number> 
   const [first] = own;
   if (!options.quiet && first?.is === 'appended') print(machine, `Added to ${labelOf(first.date)}.`);
   return reportOutcomes(machine, queue, connection, outcomes, { added });
+}
+
+/** As `requireConnection`. Without an account the text cannot be kept, so the user gets it back. */
+function requireConnectionFor(text: string, machine: Machine, options: Options): Connection {
+  try {
+    return requireConnection(machine, options);
+  } catch (error) {
+    if (text.trim() !== '') note(machine, `Not added:\n${text.trimEnd()}`);
+    throw error;
+  }
 }
 
 /**
