@@ -127,6 +127,21 @@ export function refusalOf(
   return new CommandError(EXIT.data, messageOf(answer));
 }
 
+/**
+ * Null if the server knows the token. Otherwise an error with `EXIT.permission` if the token has ended, or one of a
+ * server that does not answer. The server checks the token before it refuses the request, which has no text.
+ */
+export async function checkToken(machine: Machine, connection: Connection): Promise<CommandError | null> {
+  const { server, token } = connection;
+  try {
+    const answer = await post(machine, server, '/functions/v1/append-item', { body: {}, token });
+    return textOf(answer.body['code']) === 'TOKEN_INVALID' ? refusalOf(answer, connection) : null;
+  } catch (error) {
+    if (error instanceof NoAnswerError) return error;
+    throw error;
+  }
+}
+
 export type Days = { from: string; to: string; days: { date: string; markdown: string }[] };
 
 /** Undefined in UTC, which servers and containers have: the user's own zone, which the server knows, is better then. */

@@ -67,7 +67,9 @@ function storeConnection({ home }: TestMachine, server: string, mode = 0o600): s
 }
 
 const texts = ({ received }: Server): unknown[] =>
-  received.filter(({ path }) => path === '/functions/v1/append-item').map(({ body }) => body['text']);
+  received
+    .filter(({ path, body }) => path === '/functions/v1/append-item' && 'text' in body)
+    .map(({ body }) => body['text']);
 const filesIn = ({ home }: TestMachine, folder: string): string[] => {
   try {
     return readdirSync(join(home, '.local', 'state', 'hustle', folder));
@@ -387,6 +389,29 @@ describe('the token', () => {
     storeConnection(machine, server.url);
     expect((await machine.run('sync')).stdout).toBe('Sent 1 text.\n');
     expect(filesIn(machine, 'waiting')).toEqual([]);
+  });
+
+  test('that has ended is not shown as a live one', async () => {
+    const server = await startServer();
+    const machine = createMachine();
+    const path = storeConnection(machine, server.url);
+    const stored = { server: server.url, token: TOKEN, scope: 'append read', expires_at: '2027-11-28T00:00:00.000Z' };
+    writeFileSync(path, JSON.stringify(stored));
+    server.answer = () => [400, { success: false, code: 'invalid_text', error: 'Send a text.' }];
+    const live = `Server: ${server.url}\nMay: append and read\nUntil: 2027-11-28\n`;
+    expect(await machine.run('status')).toEqual({ exitCode: 0, stdout: live, stderr: '' });
+    server.answer = () => [401, { success: false, code: 'TOKEN_INVALID', error: 'x' }];
+    expect(await machine.run('status')).toEqual({
+      exitCode: 77,
+      stdout: `Server: ${server.url}\n`,
+      stderr: `The token for ${server.url} has ended. Run "hustle login ${server.url}".\n`,
+    });
+    server.answer = () => [502, 'a proxy'];
+    expect(await machine.run('status')).toMatchObject({
+      exitCode: 0,
+      stdout: live,
+      stderr: expect.stringContaining('does not answer as'),
+    });
   });
 
   test('is never printed, also if it is damaged', async () => {

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { isDay } from '#domain/day/day.ts';
 import { enqueue, labelOf, openQueue, readPipe, sendQueue } from './append.ts';
-import { findEntries, readDays } from './api.ts';
+import { checkToken, findEntries, readDays } from './api.ts';
 import {
   findConnection,
   parseServer,
@@ -271,9 +271,11 @@ async function showStatus(machine: Machine, { options }: Call): Promise<number> 
   const waiting = queue.waiting();
   const own = connection === null ? [] : waiting.filter(({ item }) => isFor(item, connection));
   const refused = queue.refused().length;
+  const problem = connection && (await checkToken(machine, connection));
+  const hasEnded = problem?.exitCode === EXIT.permission;
   if (connection === null) print(machine, 'Not connected. Run "hustle login".');
   else {
-    const stored = machine.env['HUSTLE_TOKEN'] ? null : readStored(machine);
+    const stored = machine.env['HUSTLE_TOKEN'] || hasEnded ? null : readStored(machine);
     print(machine, `Server: ${connection.server}`);
     if (stored?.scope !== undefined) print(machine, `May: ${stored.scope.replace(' ', ' and ')}`);
     if (stored?.expires_at !== undefined) print(machine, `Until: ${stored.expires_at.slice(0, 10)}`);
@@ -282,7 +284,8 @@ async function showStatus(machine: Machine, { options }: Call): Promise<number> 
   const others = waiting.length - own.length;
   if (others > 0) print(machine, `Waiting for another account or server: ${textCount(others)}`);
   if (refused > 0) print(machine, `Refused: ${textCount(refused)}. Look at them: hustle refused`);
-  return connection === null ? EXIT.permission : EXIT.ok;
+  if (problem) note(machine, problem.message);
+  return connection === null || hasEnded ? EXIT.permission : EXIT.ok;
 }
 
 async function showRefused(machine: Machine, { options }: Call): Promise<number> {
