@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { watchStart } from './watch-start.ts';
+import { PUSH_CACHE } from '#client/lib/service-worker-rules.ts';
+import { removeServiceWorker, watchStart } from './watch-start.ts';
 
 let isRootEmpty: boolean;
 let answer: (response: Response) => void;
@@ -35,4 +36,11 @@ test('does not reload a page that has started while the server was asked', async
   answer(new Response());
   await settle();
   expect(reload).not.toHaveBeenCalled();
+});
+
+test('removes the caches of the service worker, except that of the push device', async () => {
+  const remove = vi.fn<(name: string) => Promise<boolean>>(async () => true);
+  vi.stubGlobal('caches', { keys: async () => ['hustle-forge:shell:1', PUSH_CACHE, 'another'], delete: remove });
+  await removeServiceWorker();
+  expect(remove.mock.calls).toEqual([['hustle-forge:shell:1']]);
 });

@@ -1,4 +1,4 @@
-import { CACHE_PREFIX, SERVICE_WORKER_PATH } from '#client/lib/service-worker-rules.ts';
+import { CACHE_PREFIX, PUSH_CACHE, SERVICE_WORKER_PATH } from '#client/lib/service-worker-rules.ts';
 
 /** Longer than a first visit takes at 400 kbit/s. */
 const LATE_START_MS = 15_000;
@@ -31,10 +31,13 @@ function tellOfLateStart(): void {
   setTimeout(show, LATE_START_MS);
 }
 
-/** Removes the service worker and its caches: public files, and what renews this browser's push subscription. */
+/**
+ * Removes the service worker and its files. The push subscription ends with the worker; what is stored of it stays, so
+ * that `followSession` subscribes again.
+ */
 export async function removeServiceWorker(): Promise<void> {
   const registration = await navigator.serviceWorker?.getRegistration();
   await registration?.unregister();
-  const names = (await caches.keys()).filter((name) => name.startsWith(CACHE_PREFIX));
+  const names = (await caches.keys()).filter((name) => name.startsWith(CACHE_PREFIX) && name !== PUSH_CACHE);
   await Promise.all(names.map((name) => caches.delete(name)));
 }

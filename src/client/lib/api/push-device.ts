@@ -95,12 +95,21 @@ export async function turnOff(userId: string): Promise<void> {
   await (await registration?.pushManager.getSubscription())?.unsubscribe();
 }
 
-/** Registers this device again if the user has signed in again since. Best effort. */
+/** Registers this device again if the user has signed in again since, or if its subscription is lost. Best effort. */
 export async function followSession(supabase: Supabase, userId: string): Promise<void> {
   const device = storedDevice(userId);
   if (device === null || pushSupport() !== 'ready' || Notification.permission !== 'granted') return;
-  if (device.sessionId === (await readSessionId(supabase))) return;
+  if (device.sessionId === (await readSessionId(supabase)) && !(await isSubscriptionLost())) return;
   await register(supabase, userId);
+}
+
+/**
+ * A subscription ends with its service worker, which `removeServiceWorker` removes. False for a device that another one
+ * has turned off: the worker then deletes the cache.
+ */
+async function isSubscriptionLost(): Promise<boolean> {
+  const registration = await navigator.serviceWorker.getRegistration();
+  return !(await registration?.pushManager.getSubscription()) && caches.has(PUSH_CACHE);
 }
 
 async function readSessionId({ loadAuth }: Supabase): Promise<string> {
