@@ -1127,8 +1127,8 @@ declare
   is_regular boolean;
   line_end text;
 begin
-  if cardinality(pieces) = 9 and starts_with(html, '<h2 class="date-header">') and starts_with(pieces[6], 'p>')
-     and pieces[3:5] = '{/h2>,ol>,li>}' and pieces[7:9] = '{/p>,/li>,/ol>}' then
+  if pieces[7:] = '{/p>,/li>,/ol>}' and pieces[3:5] = '{/h2>,ol>,li>}' and starts_with(pieces[6], 'p>')
+     and starts_with(html, '<h2 class="date-header">') then
     -- Most logs: a header and one list of plain items.
     plain := convert_from(substr(convert_to(pieces[6], 'UTF8'), 3), 'UTF8');
   else
@@ -1156,7 +1156,7 @@ begin
   end if;
   plain := convert_from(
     btrim(convert_to(replace(replace(plain, '&amp;', '&'), E'\r', E'\n'), 'UTF8'), '\x20090a'), 'UTF8');
-  while plain ~ '\n\n' loop
+  while plain like E'%\n\n%' loop
     plain := replace(plain, E'\n\n', E'\n');
   end loop;
   return plain;
@@ -1213,34 +1213,41 @@ CREATE OR REPLACE FUNCTION public.follow_entry()
  SET search_path TO ''
 AS $function$
 declare
-  is_deleted constant boolean := tg_op = 'DELETE';
-  is_moved constant boolean := tg_op = 'UPDATE' and new.date <> old.date;
-  is_emptied constant boolean := tg_op = 'UPDATE' and new.content_text = '' and old.content_text <> '';
-  day constant date := case when is_deleted then old.date else new.date end;
+  is_edit constant boolean := tg_op = 'UPDATE' and new.date = old.date and new.content <> old.content
+    and new.content_text <> '' and old.content_text <> '';
+  day constant date := case when tg_op = 'DELETE' then old.date else new.date end;
+  -- Null for an edit. Each expression is prepared again in each transaction.
+  is_deleted boolean;
+  is_moved boolean;
+  is_emptied boolean;
   last_kept timestamptz;
   is_restored boolean;
+  equal_bytes integer;
   change text;
   replaced text;
   report text;
   withdrawn jsonb;
-  has_withdrawn boolean := tg_op = 'INSERT' or (tg_op = 'UPDATE' and old.content_text = '');
+  has_withdrawn boolean;
 begin
-  if is_moved then
-    delete from public.analyses
-     where user_id = old.user_id and kind = 'trend' and old.date between period_from and period_to
-       and not day between period_from and period_to;
-  end if;
-
   <<version>>
   begin
-    exit version when tg_op = 'INSERT' or (not is_deleted and not is_moved and new.content = old.content);
-    if is_moved then
-      update public.entry_versions set date = day
-       where user_id = old.user_id and date = old.date and entry_id = old.id;
-      -- The move changed no more than the header.
-      exit version when new.content_text = old.content_text;
+    if not is_edit then
+      is_deleted := tg_op = 'DELETE';
+      is_moved := tg_op = 'UPDATE' and new.date <> old.date;
+      is_emptied := tg_op = 'UPDATE' and new.content_text = '' and old.content_text <> '';
+      has_withdrawn := tg_op = 'INSERT' or (tg_op = 'UPDATE' and old.content_text = '');
+      exit version when tg_op = 'INSERT' or (not is_deleted and not is_moved and new.content = old.content);
+      if is_moved then
+        delete from public.analyses
+         where user_id = old.user_id and kind = 'trend' and old.date between period_from and period_to
+           and not day between period_from and period_to;
+        update public.entry_versions set date = day
+         where user_id = old.user_id and date = old.date and entry_id = old.id;
+        -- The move changed no more than the header.
+        exit version when new.content_text = old.content_text;
+      end if;
+      exit version when old.content_text = '';
     end if;
-    exit version when old.content_text = '';
 
     if is_deleted or is_emptied then
       -- The deletion of an account deletes its logs after its user.
@@ -1266,11 +1273,18 @@ begin
                and (content = public.without_date_header(new.content) or content = new.content))
         into last_kept, has_withdrawn, is_restored
         from public.entry_versions where user_id = old.user_id and date = day;
-      change := case
-        when is_restored then 'restore'
-        when public.drops_most_items(old.content_text, new.content_text) then 'drop'
-        when current_setting('hustle_forge.keeps_version', true) = 'on'
-          or greatest(last_kept, old.created_at) <= now() - interval '10 minutes' then 'edit' end;
+      -- Zero for one item, else the bytes of all but the last.
+      equal_bytes := octet_length(old.content_text) - octet_length(split_part(old.content_text, E'\n', -1));
+      if is_restored then
+        change := 'restore';
+      elsif not (equal_bytes > 0 and substr(convert_to(new.content_text, 'UTF8'), 1, equal_bytes)
+                   = substr(convert_to(old.content_text, 'UTF8'), 1, equal_bytes))
+            and public.drops_most_items(old.content_text, new.content_text) then
+        change := 'drop';
+      elsif current_setting('hustle_forge.keeps_version', true) = 'on'
+            or greatest(last_kept, old.created_at) <= now() - interval '10 minutes' then
+        change := 'edit';
+      end if;
       exit version when change is null;
     end if;
 
@@ -1288,19 +1302,25 @@ begin
     update public.entry_words set date = day where user_id = old.user_id and date = old.date;
   end if;
 
-  if has_withdrawn and not is_deleted and new.content_text <> '' then
+  if has_withdrawn and (is_edit or (not is_deleted and new.content_text <> '')) then
     perform public.return_feedback(new.user_id, day, new.content_text);
   end if;
 
+  -- The server reads the collected days with the last statement of the transaction.
+  if is_edit and new.user_id = old.user_id and current_setting('hustle_forge.collects_changes', true) = 'on' then
+    report := set_config('hustle_forge.changes',
+      concat_ws(E'\n', nullif(current_setting('hustle_forge.changes', true), ''),
+        concat_ws(' ', new.user_id, to_char(day, 'YYYY-MM-DD'), new.id, new.revision)), true);
+    return null;
+  end if;
   foreach report in array array_remove(array[
-      case when tg_op <> 'INSERT' and (is_deleted or is_moved or new.user_id <> old.user_id)
+      case when tg_op = 'DELETE' or (tg_op = 'UPDATE' and (new.date <> old.date or new.user_id <> old.user_id))
         then concat_ws(' ', old.user_id, to_char(old.date, 'YYYY-MM-DD'), old.id) end,
-      case when tg_op = 'INSERT' or (not is_deleted and (
-          new.revision <> old.revision or new.id <> old.id or is_moved or new.user_id <> old.user_id))
+      case when tg_op = 'INSERT' or (tg_op = 'UPDATE' and (
+          new.revision <> old.revision or new.id <> old.id or new.date <> old.date or new.user_id <> old.user_id))
         then concat_ws(' ', new.user_id, to_char(day, 'YYYY-MM-DD'), new.id, new.revision) end], null)
   loop
     if current_setting('hustle_forge.collects_changes', true) = 'on' then
-      -- The server reads them with the last statement of the transaction.
       report := set_config('hustle_forge.changes',
         concat_ws(E'\n', nullif(current_setting('hustle_forge.changes', true), ''), report), true);
     else
@@ -1607,16 +1627,17 @@ CREATE OR REPLACE FUNCTION public.revise_entry()
  SET search_path TO ''
 AS $function$
 begin
-  if (new.updated_at, new.ai_feedback, new.hustle_score, new.ai_analyzed_at)
-       is distinct from (old.updated_at, old.ai_feedback, old.hustle_score, old.ai_analyzed_at)
-     and not public.is_server(tg_relid) then
-    new.updated_at := old.updated_at;
-    new.ai_feedback := old.ai_feedback;
-    new.hustle_score := old.hustle_score;
-    new.ai_analyzed_at := old.ai_analyzed_at;
-  end if;
-  if new.date <> old.date then
-    new.content := public.replace_date_header(new.content, new.date);
+  if (new.date, new.updated_at, new.ai_feedback, new.hustle_score, new.ai_analyzed_at)
+       is distinct from (old.date, old.updated_at, old.ai_feedback, old.hustle_score, old.ai_analyzed_at) then
+    if not public.is_server(tg_relid) then
+      new.updated_at := old.updated_at;
+      new.ai_feedback := old.ai_feedback;
+      new.hustle_score := old.hustle_score;
+      new.ai_analyzed_at := old.ai_analyzed_at;
+    end if;
+    if new.date <> old.date then
+      new.content := public.replace_date_header(new.content, new.date);
+    end if;
   end if;
   if new.content = old.content and new.date = old.date then
     new.revision := old.revision;
@@ -1829,11 +1850,11 @@ create policy reject_insert_without_append on public.entries as restrictive for 
 
 create policy reject_update_to_future_day on public.entries as restrictive for update to authenticated
   using (true)
-  with check ((date <= ( SELECT public.latest_today() AS latest_today)));
+  with check ((date <= public.latest_today()));
 
 create policy reject_update_without_append on public.entries as restrictive for update to authenticated
   using (( SELECT public.can_append() AS can_append))
-  with check (( SELECT public.can_append() AS can_append));
+  with check (true);
 
 create policy trigger_select_entries on public.entries for select to hustle_forge
   using ((pg_trigger_depth() > 0));

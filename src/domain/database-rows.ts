@@ -2,7 +2,7 @@
  * Written by `npm run schema` from the migrations, never edited: the rows of all tables and views as the server reads
  * them. A view's columns count as not null. A text with a check against a list of values is a union type.
  */
-// 36114b1bde9dd1590fc98d921a92c19157862e35b66cec85bb904b24483fdf8c
+// a6ed991de7f4f37e3adf3342c7572703005ca771cadb0fc0dd6fa35ab24dfdb2
 import type { Day } from './day/day.ts';
 
 export type Rows = {

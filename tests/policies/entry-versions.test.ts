@@ -175,12 +175,17 @@ test.each<[what: string, before: string[], after: string[], drops: boolean]>([
   ['every item is edited at its start', ['one', 'two', 'three'], ['1 one', '2 two', '3 three'], false],
   ['more than 50 edited items', many('item', ''), many('item', '!'), true],
   ['50 edited items', many('item', '').slice(1), many('item', '!').slice(1), false],
-])('drops_most_items: %s', async (_what, before, after, drops) => {
+  ['the last item after letters of two bytes is replaced', ['größe', 'übung', 'x'], ['größe', 'übung', 'y'], false],
+  ['a letter of two bytes is replaced in one of two items', ['größe', 'x'], ['grüße', 'x'], false],
+])('drops_most_items and the trigger that calls it: %s', async (_what, before, after, drops) => {
   const { rows } = await db.admin.query('select drops_most_items($1, $2) as drops', [
     before.join('\n'),
     after.join('\n'),
   ]);
   expect(rows).toEqual([{ drops }]);
+  await save(items(...before));
+  await save(items(...after));
+  expect((await textsOf()).includes(items(...before))).toBe(drops);
 });
 
 function many(prefix: string, suffix: string): string[] {
