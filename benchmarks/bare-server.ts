@@ -40,7 +40,8 @@ async function answer(authorization: string, url: string, body: Buffer): Promise
   try {
     const text = statements[path.slice(1) as keyof typeof statements];
     const { rows } = await client.query(new RlsQuery(identity, text, values, types)).done;
-    return (rows[0] as { body: string }).body;
+    const { body: json, item } = rows[0] as { body?: string; item?: string };
+    return json ?? `[${item}]`;
   } finally {
     client.release();
   }

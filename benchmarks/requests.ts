@@ -79,6 +79,7 @@ function generateStatements(): Record<'read' | 'list' | 'save', string> {
       parseQuery(entries, saveQuery('x')),
       { columns: [content], rows: [['x']] },
       { ...preferences, resolution: null },
+      { isOneRow: true },
     ).text,
   };
 }

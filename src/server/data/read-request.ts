@@ -114,7 +114,8 @@ export async function buildWrite(
     sanitize,
   );
   if (changes.columns.length === 0) return null;
-  const sql = updateSql(table, query, changes, preferences, limited);
+  const isOneRow = table.log !== null && !writesManyLongTexts(table, parsed);
+  const sql = updateSql(table, query, changes, preferences, { limitedTexts: limited, isOneRow });
   return { sql, bytes: rewritesLog(table, changes) ? ENTRY_MAX_BYTES : bytes };
 }
 

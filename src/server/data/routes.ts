@@ -7,7 +7,7 @@
  */
 import { Hono, type Context } from 'hono';
 import { AccessTokenError, type AccessTokens } from '../auth/keys/access-tokens.ts';
-import type { Database, StatementOptions, Statements } from '../database/database.ts';
+import type { Database, Result, StatementOptions, Statements } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import { isClientDisconnected } from '../http/error-response.ts';
 import { authenticateRequest, type Caller } from '../http/authenticate.ts';
@@ -28,7 +28,7 @@ import {
   type WriteRequest,
 } from './read-request.ts';
 import { ALLOWED_METHODS, toResponse, toErrorResponse, checkSingle } from './respond.ts';
-import { MAX_TEXT_BYTES, type Sql, type QueryResult } from './to-sql.ts';
+import { MAX_TEXT_BYTES, type Item, type Sql, type QueryResult } from './to-sql.ts';
 import type { WriteQuota } from './write-quota.ts';
 import { runLimited, type Limits } from '../load/concurrency-limiter.ts';
 import { BusyError } from '../load/request-context.ts';
@@ -138,8 +138,9 @@ export function dataRoutes({ config, database, accessTokens, limiters, writeQuot
       return request.preferences.representation ? { body: '[]', amount: 0 } : { amount: 0 };
     }
     const run = async (statements: Statements): Promise<QueryResult> => {
-      const { rows, rowCount } = await statements.statement<QueryResult>(sql.text, sql.values);
-      const result = request.returnsRow && rows[0] ? rows[0] : { amount: rowCount };
+      const result = sql.returnsItems
+        ? joinItems(await statements.statement<Item>(sql.text, sql.values))
+        : await runForResult(statements, sql, request.returnsRow);
       if (result.isTooLong) throw dataError('54000', { message: TOO_LONG });
       checkSingle(single, result.amount);
       return result;
@@ -159,6 +160,16 @@ export function dataRoutes({ config, database, accessTokens, limiters, writeQuot
   }
 
   return routes;
+}
+
+const joinItems = ({ rows }: Result<Item>): QueryResult => ({
+  body: `[${rows.map(({ item }) => item).join(',')}]`,
+  amount: rows.length,
+});
+
+async function runForResult(statements: Statements, { text, values }: Sql, returnsRow: boolean): Promise<QueryResult> {
+  const { rows, rowCount } = await statements.statement<QueryResult>(text, values);
+  return returnsRow && rows[0] ? rows[0] : { amount: rowCount };
 }
 
 function findTable(name: string): ExposedTable {

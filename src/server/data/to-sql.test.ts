@@ -50,6 +50,21 @@ describe('select', () => {
   });
 });
 
+test('an update of one row returns its JSON without an aggregate', () => {
+  const query = parseQuery(entries, 'select=revision&date=eq.2026-11-21');
+  const changes = { columns: [entries.columns.get('updated_at')!], rows: [['now']] };
+  const preferences = { ...parsePreferences('return=representation'), resolution: null };
+  expect(updateSql(entries, query, changes, preferences, { isOneRow: true })).toEqual({
+    text:
+      `update public."entries" set "updated_at" = $1::timestamptz where "date" = $2 ` +
+      `returning json_build_object('revision', "revision")::text as item`,
+    values: ['now', '2026-11-21'],
+    returnsItems: true,
+  });
+  const ordered = parseQuery(entries, 'select=revision&date=eq.2026-11-21&limit=1&order=date');
+  expect(updateSql(entries, ordered, changes, preferences, { isOneRow: true }).returnsItems).toBeUndefined();
+});
+
 const MARK = 'ZQX';
 const markedText = unicodeText({ maxLength: 8 }).map((text) => `${MARK}${text}`);
 const columnName = fc.constantFrom(...entries.columns.keys());
@@ -138,6 +153,7 @@ describe('text of a request reaches SQL only as a parameter', () => {
               parseQuery(entries, search),
               parseChanges(entries, { content: value }, columns, wanted.missingIsDefault),
               wanted,
+              { isOneRow: true },
             ),
           () => deleteSql(entries, parseQuery(entries, search), wanted),
         ];
