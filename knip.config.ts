@@ -23,7 +23,7 @@ const config: KnipConfig = {
         'scripts/*.{mjs,ts}',
         'benchmarks/**/*.ts',
         'tests/support/product.ts',
-        'tests/faults/programs/*.ts',
+        'tests/faults/open-database.ts',
         'scripts/build/{compile-server,icons}.ts',
         'scripts/lifecycle/stop-database.ts',
         'scripts/other-databases/{pooler,postgres15}.ts',

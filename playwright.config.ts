@@ -3,7 +3,7 @@
  * worker has its own server.
  */
 import { defineConfig, devices } from '@playwright/test';
-import { findTestBrowser } from './scripts/browser/browser.ts';
+import { findTestBrowser } from './scripts/browser.ts';
 
 /**
  * The time zone of the tests and their browser. The run begins there between 12:00 and 13:00, so it spans no midnight.

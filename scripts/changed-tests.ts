@@ -42,7 +42,7 @@ export const SPECS_BY_PATH: readonly (readonly [path: string, specs: readonly st
   ['src/client/features/settings/', SETTINGS],
   ['src/client/features/sign-in/', ACCOUNT],
   ['src/client/features/versions/', JOURNAL],
-  ['src/client/features/wins/', ['tests/e2e/wins/']],
+  ['src/client/features/wins/', ['tests/e2e/wins.spec.ts']],
   ['src/client/editor/', JOURNAL],
   ['src/client/sync/', [...JOURNAL, ...DEVICES, 'tests/e2e/account/sign-out.spec.ts', 'tests/e2e/settings']],
   ['src/domain/coach/', COACH],
@@ -73,8 +73,8 @@ export const SPECS_BY_PATH: readonly (readonly [path: string, specs: readonly st
 /** The running product, and how it is built, started and tested. A change of such a file can break any spec. */
 const PRODUCT = new RegExp(
   [
-    '^(src|simulators|database|scripts/(vite|build|browser|lifecycle|sandbox|setup))/',
-    '^scripts/(start|project|child-processes)\\.ts$',
+    '^(src|simulators|database|scripts/(vite|build|lifecycle|sandbox|setup))/',
+    '^scripts/(browser|child-processes|project|start)\\.ts$',
     '^tests/support/(local-days|passwords|product|totp-code)\\.ts$',
     '^(package-lock\\.json|playwright\\.config\\.ts|vite\\.config\\.ts)$',
   ].join('|'),

@@ -4,7 +4,7 @@
  */
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ensureTestBrowser } from './browser/browser.ts';
+import { ensureTestBrowser } from './browser.ts';
 import { runTool } from './child-processes.ts';
 import { exitWithParent } from './lifecycle/exit-with-parent.mjs';
 import { ROOT } from './project.ts';

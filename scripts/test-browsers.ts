@@ -7,7 +7,7 @@ import { exitWithParent } from './lifecycle/exit-with-parent.mjs';
 import { ROOT } from './project.ts';
 import { summaryLine, vitestResult } from './test-results.ts';
 import { existsSync, readdirSync } from 'node:fs';
-import { installWithApt } from './browser/browser.ts';
+import { installWithApt } from './browser.ts';
 
 /**
  * `settings`: environment variables with the paths of the engine's programs. `missing`: why the engine is unavailable.

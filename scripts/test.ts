@@ -10,7 +10,7 @@
 import { rmSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ensureTestBrowser } from './browser/browser.ts';
+import { ensureTestBrowser } from './browser.ts';
 import { buildClient } from './build/build-client.ts';
 import { changedFiles, selectTests } from './changed-tests.ts';
 import { runTool, waitForTool } from './child-processes.ts';

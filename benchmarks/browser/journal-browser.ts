@@ -4,7 +4,7 @@ import { chromium, type Browser, type CDPSession, type Page } from '@playwright/
 import { build } from 'vite';
 import { dayOf } from '#domain/day/day.ts';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
-import { ensureBrowser } from '../../scripts/browser/browser.ts';
+import { ensureBrowser } from '../../scripts/browser.ts';
 import { buildClient } from '../../scripts/build/build-client.ts';
 import { startProcess, type Running } from '../processes.ts';
 

@@ -11,7 +11,7 @@ import lighthouse from 'lighthouse';
 import pg from 'pg';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { freePort } from '#server/database/embedded/endpoint.ts';
-import { ensureBrowser } from '../../scripts/browser/browser.ts';
+import { ensureBrowser } from '../../scripts/browser.ts';
 import { buildClient } from '../../scripts/build/build-client.ts';
 import { median, printFigures, type Figure } from '../figures.ts';
 import { startProduct } from '../processes.ts';

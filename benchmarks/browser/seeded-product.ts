@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { chromium, type Browser, type Page } from '@playwright/test';
 import pg from 'pg';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
-import { ensureBrowser } from '../../scripts/browser/browser.ts';
+import { ensureBrowser } from '../../scripts/browser.ts';
 import { buildClient } from '../../scripts/build/build-client.ts';
 import { startProcess } from '../processes.ts';
 import { openSeededDatabase } from '../seeded-database.ts';

@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { chromium } from '@playwright/test';
-import { ensureBrowser } from '../browser/browser.ts';
+import { ensureBrowser } from '../browser.ts';
 import { ROOT } from '../project.ts';
 
 const FOLDER = join(ROOT, 'src', 'client', 'public');

@@ -9,7 +9,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { readPgBouncerVersion } from '../../tests/support/servers/pgbouncer.ts';
-import { installWithApt } from '../browser/browser.ts';
+import { installWithApt } from '../browser.ts';
 import { ROOT } from '../project.ts';
 
 const INSTALLED = '/usr/sbin/pgbouncer';

@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { installWithApt } from '../browser/browser.ts';
+import { installWithApt } from '../browser.ts';
 import { exitWithParent } from '../lifecycle/exit-with-parent.mjs';
 import { runServerTests } from './run-tests.ts';
 

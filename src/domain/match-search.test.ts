@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { unicodeText } from '../../tests/support/fuzz/unicode-text.ts';
+import { unicodeText } from '../../tests/support/unicode-text.ts';
 import {
   createSnippet,
   findMatches,

@@ -19,7 +19,7 @@ import { startProber } from './prober.ts';
 import { openScreen } from './screen.ts';
 import { startWriters } from './writers.ts';
 import { existsSync } from 'node:fs';
-import { installWithApt } from '../../scripts/browser/browser.ts';
+import { installWithApt } from '../../scripts/browser.ts';
 
 const WRITERS = 16;
 const PAGE_USERS = 16;

@@ -1,7 +1,7 @@
 /** A real Chromium page whose user types all the time. Records every text of its status line (save-status.ts). */
 import { chromium, type Page, type Request } from '@playwright/test';
 import { sessionStorageKey } from '#client/lib/session/storage-keys.ts';
-import { ensureTestBrowser } from '../../scripts/browser/browser.ts';
+import { ensureTestBrowser } from '../../scripts/browser.ts';
 import { createClient, signUp } from './client.ts';
 import { HOST_NAME, PUBLIC_URL } from './front.ts';
 import { addressOf } from './network.ts';

@@ -160,7 +160,7 @@ export function findRunning(processes: readonly Process[]): string[] {
     .map(({ pid, command }) => `${pid} ${command}`);
 }
 
-const PROGRAM = fileURLToPath(new URL('programs/open-database.ts', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('open-database.ts', import.meta.url));
 
 export type DatabaseProcess = {
   child: ChildProcess;

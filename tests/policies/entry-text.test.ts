@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 import { entryText } from '#domain/log/entry-text.ts';
 
-import { unicodeText } from '../support/fuzz/unicode-text.ts';
+import { unicodeText } from '../support/unicode-text.ts';
 import { fuzzBudget } from '../support/fuzz-budget.ts';
 import { setUpTestDatabase } from '../support/set-up.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { unicodeText } from '../../../tests/support/fuzz/unicode-text.ts';
+import { unicodeText } from '../../../tests/support/unicode-text.ts';
 import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
 import { findLinks, linkAsText, linkTexts } from './links.ts';
 

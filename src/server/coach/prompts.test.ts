@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { citableLines } from '#domain/coach/citations.ts';
 import { day } from '#domain/day/day.ts';
-import { unicodeText } from '../../../tests/support/fuzz/unicode-text.ts';
+import { unicodeText } from '../../../tests/support/unicode-text.ts';
 import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
 import type { TimeOff } from '#domain/day/time-off.ts';
 import { PROMPT_LIMITS, feedbackPrompt, fenceData, linesInPrompt, reviewPrompt } from './prompts.ts';

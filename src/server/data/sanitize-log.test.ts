@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
 import { createConcurrencyLimiter } from '#server/load/concurrency-limiter.ts';
 import { ENTRY_TAGS, isCleanLog } from '#domain/log/entry-html.ts';
-import { unicodeText } from '../../../tests/support/fuzz/unicode-text.ts';
+import { unicodeText } from '../../../tests/support/unicode-text.ts';
 import { sanitizeLog, createLogSanitizer } from './sanitize-log.ts';
 import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { queryText, unicodeText } from '../../../tests/support/fuzz/unicode-text.ts';
+import { queryText, unicodeText } from '../../../tests/support/unicode-text.ts';
 import { DataError } from './errors.ts';
 import { EXPOSED_TABLES } from './exposed-tables.ts';
 import { parsePreferences } from './parse-headers.ts';

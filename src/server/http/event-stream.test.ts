@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { unicodeText } from '../../../tests/support/fuzz/unicode-text.ts';
+import { unicodeText } from '../../../tests/support/unicode-text.ts';
 import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
 import { eventStream, formatEvent, type StreamEvent } from './event-stream.ts';
 

@@ -9,7 +9,7 @@ import { hashSync } from '@node-rs/argon2';
 import fc from 'fast-check';
 import { exportJWK, generateKeyPair } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { unicodeText } from '../../support/fuzz/unicode-text.ts';
+import { unicodeText } from '../../support/unicode-text.ts';
 import { fuzzBudget } from '../../support/fuzz-budget.ts';
 import { setUpAuthWorld, PASSWORD, newAddress, startAuthWorld } from './fixture.ts';
 

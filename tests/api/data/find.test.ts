@@ -9,7 +9,7 @@ import {
   type FindAnswer,
   type TextPart,
 } from '#domain/match-search.ts';
-import { unicodeText } from '../../support/fuzz/unicode-text.ts';
+import { unicodeText } from '../../support/unicode-text.ts';
 import { fuzzBudget } from '../../support/fuzz-budget.ts';
 import { setUpWorld } from '../../support/set-up.ts';
 import { daysAgo, startDataWorld, today, type Person } from './fixture.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { unicodeText } from '../../support/fuzz/unicode-text.ts';
+import { unicodeText } from '../../support/unicode-text.ts';
 import { fuzzBudget } from '../../support/fuzz-budget.ts';
 import { daysAgo, startDataWorld, today, type DataWorld } from './fixture.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { unicodeText } from '../../../../tests/support/fuzz/unicode-text.ts';
+import { unicodeText } from '../../../../tests/support/unicode-text.ts';
 import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
 import { AuthError } from './errors.ts';
 import { isInAllowedCountry, parsePhone } from './credentials.ts';

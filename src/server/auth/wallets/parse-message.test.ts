@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import * as Siwe from 'ox/Siwe';
 import { describe, expect, test } from 'vitest';
-import { unicodeText } from '../../../../tests/support/fuzz/unicode-text.ts';
+import { unicodeText } from '../../../../tests/support/unicode-text.ts';
 import { AuthError } from '../http/errors.ts';
 import { parseWalletMessage, type Chain } from './parse-message.ts';
 

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { purgeExpired } from '#server/jobs/purges.ts';
 import { parseChallenge } from '#server/auth/sessions/flows.ts';
 import { AuthError } from '#server/auth/http/errors.ts';
-import { unicodeText } from '../../../support/fuzz/unicode-text.ts';
+import { unicodeText } from '../../../support/unicode-text.ts';
 import { fuzzBudget } from '../../../support/fuzz-budget.ts';
 import { setUpAuthWorld, PASSWORD, newAddress } from '../fixture.ts';
 

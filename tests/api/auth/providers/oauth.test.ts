@@ -6,7 +6,7 @@ import { Events } from 'oauth2-mock-server';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { claimProviderFlow } from '#server/auth/sessions/flows.ts';
 import { forwardedParameters, parseScopes } from '#server/auth/providers/start-flow.ts';
-import { queryText } from '../../../support/fuzz/unicode-text.ts';
+import { queryText } from '../../../support/unicode-text.ts';
 import { Browser, fragmentOf } from './browser.ts';
 import { newAddress, PASSWORD, startAuthWorld, type AuthWorld } from '../fixture.ts';
 import { PEER_CLIENT_ID, startOidcPeer, type OidcPeer } from './oidc-peer.ts';

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { connectProvider } from '#server/auth/providers/start-flow.ts';
 import { identityFromClaims, ProviderError } from '#server/auth/providers/provider-client.ts';
 import { Secret } from '#server/config/settings-reader.ts';
-import { unicodeText } from '../../../support/fuzz/unicode-text.ts';
+import { unicodeText } from '../../../support/unicode-text.ts';
 import { startIdentityServer, type IdentityServer } from '../../../../simulators/identity-provider/server.ts';
 import { Browser, fragmentOf } from './browser.ts';
 import { newAddress, startAuthWorld, type AuthWorld } from '../fixture.ts';

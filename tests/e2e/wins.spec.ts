@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
 import { addDays, type Day } from '#domain/day/day.ts';
 import { MESSAGES } from '#domain/messages.ts';
-import { log, today } from '../support/journal.ts';
-import { test } from '../support/coach.ts';
-import { expect, expectNoHorizontalScroll, inBothThemes } from '../support/test.ts';
-import { openSections } from '../support/settings.ts';
+import { log, today } from './support/journal.ts';
+import { test } from './support/coach.ts';
+import { expect, expectNoHorizontalScroll, inBothThemes } from './support/test.ts';
+import { openSections } from './support/settings.ts';
 
 const LOGS = (): Record<Day, string> => ({
   [addDays(today(), -2)]: log('Read mail', 'Shipped the billing migration'),

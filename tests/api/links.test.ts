@@ -4,9 +4,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { LINK_MESSAGES, MAX_LINKS, type LinkAnswer } from '#domain/documents/document-links.ts';
 import { formatContent, type DocumentLine } from '#domain/documents/wins-document.ts';
 import { day } from '#domain/day/day.ts';
-import { startTestServer } from '../../support/start-server.ts';
-import { setUpWorld } from '../../support/set-up.ts';
-import { request, signUp, startDataWorld, type Person, type WireResponse } from '../data/fixture.ts';
+import { startTestServer } from '../support/start-server.ts';
+import { setUpWorld } from '../support/set-up.ts';
+import { request, signUp, startDataWorld, type Person, type WireResponse } from './data/fixture.ts';
 
 const world = setUpWorld(startDataWorld);
 beforeEach(() => world.server.admin.query('delete from public.documents; delete from public.reviews'));

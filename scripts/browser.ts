@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { chromium } from '@playwright/test';
-import { toolCommand } from '../child-processes.ts';
+import { toolCommand } from './child-processes.ts';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome.exe'];
 const SHELL_NAMES = ['chromium-headless-shell', 'chrome-headless-shell'];
