@@ -101,7 +101,7 @@ export const TWO_DEVICES_SCENES: readonly Scene[] = [
     as: 'newcomer',
     path: ROUTES.journal.path,
     prepare: async (page) => {
-      await page.route(/merge-chunk.*\.js$/, (route) => route.abort());
+      await page.route(/merge-logs.*\.js$/, (route) => route.abort());
       await editTwice(page, 1);
       await page.getByText('Not saved – reload the page to save it').waitFor();
     },

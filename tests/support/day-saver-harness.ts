@@ -1,7 +1,7 @@
 /** Harness for the day saver's tests: virtual time, one server row and an editor. */
 import { createDayDrafts, type DayDraft } from '#client/sync/day-drafts.ts';
 import type { MergeLoader } from '#client/sync/merge-loader.ts';
-import * as mergeModule from '#client/sync/merge-chunk.ts';
+import * as mergeModule from '#domain/merge/merge-logs.ts';
 import { createDaySavers, type DaySavers, type DaySaversOptions } from '#client/sync/day-savers.ts';
 import { createDaySaver, type DaySaver, type EditorChange, type Timers } from '#client/sync/day-saver/day-saver.ts';
 import type { EntryTransport, Failure, MovedLog, StoredLog, WriteOutcome } from '#client/sync/save-requests.ts';

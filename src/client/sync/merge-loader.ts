@@ -1,5 +1,5 @@
 /** Loads the code that merges two versions of a log, in a chunk of its own: most pages never need it. */
-export type MergeModule = typeof import('./merge-chunk.ts');
+export type MergeModule = typeof import('#domain/merge/merge-logs.ts');
 
 export type MergeLoader = {
   /** Null until `load` has resolved with the module. */
@@ -16,7 +16,7 @@ let loading: Promise<MergeModule | null> | null = null;
 
 /** Pages also call this when they are idle, so that a later merge needs no connection. */
 export const loadMerge = (): Promise<MergeModule | null> =>
-  (loading ??= import('./merge-chunk.ts').then(
+  (loading ??= import('#domain/merge/merge-logs.ts').then(
     (loaded) => (module = loaded),
     () => (loading = null),
   ));

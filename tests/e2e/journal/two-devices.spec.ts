@@ -217,7 +217,7 @@ test.describe('when the merge cannot be loaded', () => {
     signUp,
     request,
   }) => {
-    await page.route(/merge-chunk.*\.js$/, (route) => route.abort());
+    await page.route(/merge-logs.*\.js$/, (route) => route.abort());
     await signUp(page, { logs: { [today()]: log('shared') } });
     const session = await sessionOf(page);
     const release = await holdWrites(page);
@@ -228,7 +228,7 @@ test.describe('when the merge cannot be loaded', () => {
     await expect(status(page, 'Not saved – reload the page to save it')).toBeVisible();
     await expect(items(page)).toHaveText(['shared', 'from the desk']);
     await expect.poll(() => readStoredLog(request, session, today())).toBe(log('shared', 'from the phone'));
-    await page.unroute(/merge-chunk.*\.js$/);
+    await page.unroute(/merge-logs.*\.js$/);
     await page.reload();
     await expect(items(page)).toHaveText(['shared', 'from the desk', 'from the phone']);
     await expectSaved(page);
