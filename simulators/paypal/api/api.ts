@@ -4,7 +4,6 @@ import type { PaypalBooks } from '../books/books.ts';
 import type { Ids } from '../books/model.ts';
 import { errorBody, RefusedError } from '../books/issues.ts';
 import * as write from '../books/response-bodies.ts';
-import type { Addresses } from '../books/response-bodies.ts';
 import { readJson, readOrder, readRefund } from './read-order.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -21,7 +20,7 @@ type Deps = {
   books: PaypalBooks;
   ids: Ids;
   now: () => Date;
-  addresses: () => Addresses;
+  addresses: () => write.Addresses;
   clients: readonly Client[];
   /** Implements verify-webhook-signature. `asked` is the body of its request. */
   verify: (asked: string) => boolean;

@@ -16,7 +16,6 @@ import {
 } from './model.ts';
 import { RefusedError } from './issues.ts';
 import * as write from './response-bodies.ts';
-import type { Addresses } from './response-bodies.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
@@ -30,7 +29,7 @@ export type Balance = { captured: number; fees: number; refunded: number; revers
 type Deps = {
   now: () => Date;
   ids: Ids;
-  addresses: () => Addresses;
+  addresses: () => write.Addresses;
   /** Called for every event. */
   onEvent: (event: PaypalEvent) => void;
 };
