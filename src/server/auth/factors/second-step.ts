@@ -14,7 +14,7 @@ import { rememberDevice } from '../sessions/device-cookie.ts';
 import { createFirstRefreshToken } from '../sessions/refresh-tokens.ts';
 import type { Member } from '../sessions/require-user.ts';
 import { sessionResponse } from '../sessions/session-response.ts';
-import type { SessionRow, StartedSession } from '../sessions/sessions.ts';
+import { endSessions, type SessionRow, type StartedSession } from '../sessions/sessions.ts';
 import { mailFactorGuesses } from './factor-mails.ts';
 
 /**
@@ -175,16 +175,8 @@ async function upgradeSession(
       })
       .where('id', '=', sessionId),
   );
-  const ended = await transaction.run(
-    queryBuilder
-      .deleteFrom('auth.sessions')
-      .where('user_id', '=', userId)
-      .where('id', '!=', sessionId)
-      .where('aal', '=', 'aal1')
-      .returning('id'),
-  );
   return {
     started: { session: { id: sessionId, aal: 'aal2', amr }, refreshToken: refresh.token },
-    ended: ended.map((row) => row.id),
+    ended: await endSessions(transaction, userId, { except: sessionId, aal: 'aal1' }),
   };
 }
