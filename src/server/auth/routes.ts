@@ -8,21 +8,21 @@
 import { Hono, type Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { limitBody } from '#server/http/limit-body.ts';
-import { magiclink, otp, recover, resend } from './codes/otp.ts';
-import { reauthenticate } from './codes/prove-identity.ts';
-import { followLink, showLink, verify } from './codes/verify.ts';
+import { resendCode, sendMagicLink, sendRecoveryMail, sendSignInCode } from './codes/otp.ts';
+import { sendReauthenticationCode } from './codes/prove-identity.ts';
+import { followLink, showLink, verifyCode } from './codes/verify.ts';
 import { lazy, route, type Method, type Route } from './dispatch.ts';
 import type { AuthDeps, AuthRoutesDeps } from './http/auth-deps.ts';
 import { authErrorResponse } from './http/error-response.ts';
 import { AuthError } from './http/errors.ts';
 import { createRateLimits } from './http/rate-limits.ts';
-import { health, jwks, settings } from './http/service-info.ts';
+import { showHealth, showPublicKeys, showSettings } from './http/service-info.ts';
 import { changeUser, showUser } from './own-account/user.ts';
 import { createPersonalTokens } from './keys/personal-tokens.ts';
 import { grantPassword } from './password/sign-in.ts';
-import { signup } from './password/sign-up.ts';
+import { signUp } from './password/sign-up.ts';
 import { grantPkce, grantRefreshToken } from './sessions/token-grants.ts';
-import { logout } from './sessions/logout.ts';
+import { signOut } from './sessions/logout.ts';
 
 const MAX_BODY_BYTES = 1_048_576;
 
@@ -63,25 +63,25 @@ const RECENT = 'recent sign-in';
 // oxfmt-ignore
 export const ROUTES: readonly Route[] = [
   // Passwords
-  route('POST /signup', { caller: 'guest', budget: 'signup', body: 'json', captcha: true, laterBudget: 'anonymous' }, signup),
+  route('POST /signup', { caller: 'guest', budget: 'signup', body: 'json', captcha: true, laterBudget: 'anonymous' }, signUp),
   route('POST /token?grant_type=password', { caller: 'guest', budget: 'token', body: 'json', captcha: true }, grantPassword),
 
   // Sessions
   route('POST /token?grant_type=refresh_token', { caller: 'guest', laterBudget: 'token', body: 'json' }, grantRefreshToken),
   route('POST /token?grant_type=pkce', { caller: 'guest', budget: 'token', body: 'json' }, grantPkce),
-  route('POST /logout', { caller: 'user', laterBudget: 'idle_logout' }, logout),
+  route('POST /logout', { caller: 'user', laterBudget: 'idle_logout' }, signOut),
   route('GET /sessions', { caller: 'user', secondStep: 'sessions' }, lazy(ownSessions, 'showSessions')),
   route('DELETE /sessions/:id', { caller: 'user', secondStep: 'sessions', budget: 'user', ids: { id: 'no_such_session' } }, lazy(ownSessions, 'endOwnSession')),
 
   // Mailed and texted codes and links
-  route('POST /otp', { caller: 'guest', budget: 'otp', body: 'json', captcha: true }, otp),
-  route('POST /magiclink', { caller: 'guest', budget: 'magiclink', body: 'json', captcha: true }, magiclink),
-  route('POST /recover', { caller: 'guest', budget: 'recover', body: 'json', captcha: true }, recover),
-  route('POST /resend', { caller: 'guest', budget: 'resend', body: 'json', captcha: true }, resend),
+  route('POST /otp', { caller: 'guest', budget: 'otp', body: 'json', captcha: true }, sendSignInCode),
+  route('POST /magiclink', { caller: 'guest', budget: 'magiclink', body: 'json', captcha: true }, sendMagicLink),
+  route('POST /recover', { caller: 'guest', budget: 'recover', body: 'json', captcha: true }, sendRecoveryMail),
+  route('POST /resend', { caller: 'guest', budget: 'resend', body: 'json', captcha: true }, resendCode),
   route('GET /verify', { caller: 'guest' }, showLink),
   route('POST /verify/continue', { caller: 'guest', laterBudget: 'verify', laterBody: 'form' }, followLink),
-  route('POST /verify', { caller: 'guest', budget: 'verify', body: 'json' }, verify),
-  route('GET /reauthenticate', { caller: 'user', budget: 'reauthenticate' }, reauthenticate),
+  route('POST /verify', { caller: 'guest', budget: 'verify', body: 'json' }, verifyCode),
+  route('GET /reauthenticate', { caller: 'user', budget: 'reauthenticate' }, sendReauthenticationCode),
 
   // The own account
   route('GET /user', { caller: 'user' }, showUser),
@@ -93,8 +93,8 @@ export const ROUTES: readonly Route[] = [
   route('POST /account/undo-deletion', { caller: 'guest', budget: 'verify', body: 'form or json' }, lazy(deletion, 'undoDeletion')),
 
   // Second factors. Recovery codes and factors share a pattern, see `patternOf`.
-  route('POST /factors', { caller: 'member', budget: 'factor', body: 'json', proof: RECENT }, lazy(enrolment, 'enroll')),
-  route('DELETE /factors/:id', { caller: 'member', budget: 'factor', ids: FACTOR_ID, finds: 'factor', proof: RECENT }, lazy(enrolment, 'unenroll')),
+  route('POST /factors', { caller: 'member', budget: 'factor', body: 'json', proof: RECENT }, lazy(enrolment, 'enrollFactor')),
+  route('DELETE /factors/:id', { caller: 'member', budget: 'factor', ids: FACTOR_ID, finds: 'factor', proof: RECENT }, lazy(enrolment, 'unenrollFactor')),
   route('POST /factors/:id/challenge', { caller: 'member', budget: 'factor_challenge', ids: FACTOR_ID, finds: 'factor', laterBody: 'json or none' }, lazy(challenge, 'challengeFactor')),
   route('POST /factors/:id/verify', { caller: 'member', budget: 'factor_verify', ids: FACTOR_ID, finds: 'factor', body: 'json' }, lazy(verification, 'verifyFactor')),
   route('GET /factors/recovery-codes', { caller: 'member' }, lazy(recoveryCodes, 'showRecoveryCodes')),
@@ -104,9 +104,9 @@ export const ROUTES: readonly Route[] = [
   route('POST /factors/recovery-codes/regenerate', { caller: 'member', budget: 'factor', proof: RECENT }, lazy(recoveryCodes, 'regenerateRecoveryCodes')),
 
   // Passkeys
-  route('POST /passkeys/registration/options', { needs: 'passkeys', caller: 'member', budget: 'passkey', body: 'json or none', proof: RECENT }, lazy(passkeys, 'registrationOptions')),
+  route('POST /passkeys/registration/options', { needs: 'passkeys', caller: 'member', budget: 'passkey', body: 'json or none', proof: RECENT }, lazy(passkeys, 'createRegistrationOptions')),
   route('POST /passkeys/registration/verify', { needs: 'passkeys', caller: 'member', body: 'json' }, lazy(passkeys, 'verifyRegistration')),
-  route('POST /passkeys/authentication/options', { needs: 'passkeys', caller: 'guest', budget: 'passkey', body: 'json or none', captcha: true }, lazy(passkeys, 'authenticationOptions')),
+  route('POST /passkeys/authentication/options', { needs: 'passkeys', caller: 'guest', budget: 'passkey', body: 'json or none', captcha: true }, lazy(passkeys, 'createAuthenticationOptions')),
   route('POST /passkeys/authentication/verify', { needs: 'passkeys', caller: 'guest', budget: 'token', body: 'json' }, lazy(passkeys, 'verifyAuthentication')),
   route('GET /passkeys', { needs: 'passkeys', caller: 'member' }, lazy(passkeys, 'showPasskeys')),
   route('PATCH /passkeys/:id', { needs: 'passkeys', caller: 'member', secondStep: 'passkeys', budget: 'factor', ids: PASSKEY_ID, body: 'json', proof: RECENT }, lazy(passkeys, 'updatePasskey')),
@@ -125,9 +125,9 @@ export const ROUTES: readonly Route[] = [
   route('POST /connect/unlink', { caller: 'member', secondStep: 'access tokens', budget: 'factor', body: 'json' }, lazy(connect, 'removeSlackLink')),
 
   // Providers
-  route('GET /authorize', { caller: 'guest', budget: 'oauth' }, lazy(providerStart, 'authorize')),
-  route('GET /callback', { caller: 'guest', laterBudget: 'oauth' }, lazy(providerReturn, 'callback')),
-  route('POST /callback', { caller: 'guest', laterBudget: 'oauth', laterBody: 'form' }, lazy(providerReturn, 'callback')),
+  route('GET /authorize', { caller: 'guest', budget: 'oauth' }, lazy(providerStart, 'redirectToProvider')),
+  route('GET /callback', { caller: 'guest', laterBudget: 'oauth' }, lazy(providerReturn, 'acceptCallback')),
+  route('POST /callback', { caller: 'guest', laterBudget: 'oauth', laterBody: 'form' }, lazy(providerReturn, 'acceptCallback')),
   route('POST /token?grant_type=id_token', { caller: 'guest', budget: 'token', body: 'json' }, lazy(idToken, 'grantIdToken')),
   route('GET /user/identities/authorize', { caller: 'linking user', budget: 'oauth' }, lazy(identities, 'authorizeIdentity')),
   route('DELETE /user/identities/:id', { caller: 'linking user', budget: 'user', ids: { id: 'identity_id_not_uuid' } }, lazy(identities, 'deleteIdentity')),
@@ -143,9 +143,9 @@ export const ROUTES: readonly Route[] = [
   route('POST /token?grant_type=web3', { needs: 'wallets', caller: 'guest', budget: 'web3', body: 'json', laterCaptcha: true }, lazy(wallet, 'grantWeb3')),
 
   // The server
-  route('GET /settings', { caller: 'guest' }, settings),
-  route('GET /health', { caller: 'guest' }, health),
-  route('GET /.well-known/jwks.json', { caller: 'guest' }, jwks),
+  route('GET /settings', { caller: 'guest' }, showSettings),
+  route('GET /health', { caller: 'guest' }, showHealth),
+  route('GET /.well-known/jwks.json', { caller: 'guest' }, showPublicKeys),
 
   // Administration (docs/specification/api.md 33)
   route('GET /admin/users', { caller: 'service' }, lazy(users, 'listUsers')),

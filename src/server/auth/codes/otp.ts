@@ -45,7 +45,7 @@ import { queryBuilder } from '#server/database/query-builder.ts';
 import { claimMail } from '../accounts/security-notice.ts';
 import { mailAddressChange, repeatAddressChange } from './address-change.ts';
 
-export const otp: Endpoint<{ body: Body; device: Device }> = async (context, deps, { body, device }) => {
+export const sendSignInCode: Endpoint<{ body: Body; device: Device }> = async (context, deps, { body, device }) => {
   const [email, phone] = [body.text('email'), body.text('phone')];
   if (email === '' && phone === '') throw invalidRequest('One of email or phone must be set');
   if (email !== '' && phone !== '') throw invalidRequest('Only an email address or phone number should be provided');
@@ -55,7 +55,7 @@ export const otp: Endpoint<{ body: Body; device: Device }> = async (context, dep
 };
 
 /** The older form of /otp: for addresses only, and as if `create_user` were true. */
-export const magiclink: Endpoint<{ body: Body }> = async (context, deps, { body }) => {
+export const sendMagicLink: Endpoint<{ body: Body }> = async (context, deps, { body }) => {
   if (body.text('email') === '') throw new AuthError(422, 'validation_failed', 'Password recovery requires an email');
   return mailSignInCode(context, deps, body, { createUser: true });
 };
@@ -156,7 +156,7 @@ async function prepareSignInText(deps: AuthDeps, phone: string): Promise<TextMes
 }
 
 /** POST /recover: mails a link and a code for choosing a new password (docs/specification/api.md 14). */
-export const recover: Endpoint<{ body: Body }> = async (context, deps, { body }) => {
+export const sendRecoveryMail: Endpoint<{ body: Body }> = async (context, deps, { body }) => {
   const input = body.text('email');
   if (input === '') throw invalidRequest('Password recovery requires an email');
   const email = parseEmail(input);
@@ -187,7 +187,7 @@ const REPEATABLE: ReadonlyMap<string, { byPhone: boolean; isChange: boolean }> =
  * The request names the current address of the user who changes it, as in supabase/auth, or the current or the new
  * number.
  */
-export const resend: Endpoint<{ body: Body; device: Device }> = async (context, deps, { body, device }) => {
+export const resendCode: Endpoint<{ body: Body; device: Device }> = async (context, deps, { body, device }) => {
   const repeatable = REPEATABLE.get(body.text('type'));
   if (!repeatable) throw invalidRequest('Missing one of these types: signup, email_change, sms, phone_change');
   const { byPhone, isChange } = repeatable;

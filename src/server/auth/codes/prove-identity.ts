@@ -212,7 +212,11 @@ type Given = { caller: AuthenticatedUser; device: Device };
  * GET /reauthenticate: mails or texts a code. A session older than 24 hours needs the code to change the password or
  * the address with PUT /user (docs/specification/api.md 12, 14, 26).
  */
-export const reauthenticate: Endpoint<Given> = async (context, deps, { caller: { account }, device: { ip } }) => {
+export const sendReauthenticationCode: Endpoint<Given> = async (
+  context,
+  deps,
+  { caller: { account }, device: { ip } },
+) => {
   const { user } = account;
   const target = reauthenticationTarget(user);
   if (target === null) throw missingTargetError(user);

@@ -41,7 +41,7 @@ const TEXTED_PURPOSES: ReadonlyMap<string, readonly OneTimePurpose[]> = new Map<
 
 const FIRST_LINK_ACCEPTED = 'Confirmation link accepted. Please proceed to confirm link sent to the other email';
 
-export const verify: Endpoint<{ body: Body; device: Device }> = async (context, deps, { body, device }) => {
+export const verifyCode: Endpoint<{ body: Body; device: Device }> = async (context, deps, { body, device }) => {
   const type = body.text('type');
   if (type === '') throw new AuthError('verify_without_type');
   if ((body.text('token') === '') === (body.text('token_hash') === ''))

@@ -29,7 +29,7 @@ const PROBLEMS = {
 
 type Given = { caller: Member; device: Device; requireRecentSignIn: (nonce: string) => Promise<void> };
 
-export const enroll: Endpoint<Given & { body: Body }> = async (context, deps, given) => {
+export const enrollFactor: Endpoint<Given & { body: Body }> = async (context, deps, given) => {
   const { caller: user, body, device, requireRecentSignIn } = given;
   const type = parseType(deps, body);
   const friendlyName = checkFriendlyName(body.text('friendly_name'));
@@ -88,7 +88,7 @@ const ENROLMENTS: Record<FactorType, (deps: AuthDeps, user: Member, body: Body, 
   webauthn: () => ({ row: {}, answer: {} }),
 };
 
-export const unenroll: Endpoint<Given & { factor: StoredFactor }> = async (context, deps, given) => {
+export const unenrollFactor: Endpoint<Given & { factor: StoredFactor }> = async (context, deps, given) => {
   const { caller: user, factor, device, requireRecentSignIn } = given;
   const { id, status } = factor;
   if (status === 'verified') {

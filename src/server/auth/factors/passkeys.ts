@@ -32,7 +32,7 @@ import { checkNewCredential, creationOptions } from './check-credential.ts';
 import { mailPasskeyAdded, mailPasskeyRemoved } from './factor-mails.ts';
 import { checkFriendlyName } from './factor-store.ts';
 
-export const authenticationOptions: Endpoint = async (context, deps) => {
+export const createAuthenticationOptions: Endpoint = async (context, deps) => {
   const challenge = createWebAuthnChallenge();
   const service = deps.database.asService('sign in with a passkey');
   const stored = await storeChallenge(service, { challenge, userId: null, now: deps.clock.now() });
@@ -98,7 +98,7 @@ type Registration = { caller: Member; device: Device; body: Body };
 type RegistrationStart = Registration & { requireRecentSignIn: (nonce: string) => Promise<void> };
 
 /** POST /passkeys/registration/options and /verify: adds a passkey to an account (docs/specification/api.md 32). */
-export const registrationOptions: Endpoint<RegistrationStart> = async (context, deps, given) => {
+export const createRegistrationOptions: Endpoint<RegistrationStart> = async (context, deps, given) => {
   const { caller, body, requireRecentSignIn } = given;
   requireMayRegister(caller);
   const { user } = caller.account;

@@ -4,7 +4,7 @@ import { JWKS_CACHE_SECONDS } from '../keys/signing-keys.ts';
 import type { Endpoint } from './auth-deps.ts';
 
 /** GET /settings: the enabled sign-in methods (docs/specification/api.md 17). */
-export const settings: Endpoint = (context, { config: { auth } }) => {
+export const showSettings: Endpoint = (context, { config: { auth } }) => {
   const configured = auth.oauthProviders.map(({ name }) => [name, true] as const);
   return context.json({
     external: {
@@ -52,11 +52,11 @@ export const KNOWN_PROVIDERS: ReadonlySet<string> = new Set([
 ]);
 
 /** GET /health, in the format of supabase/auth. */
-export const health: Endpoint = (context) =>
+export const showHealth: Endpoint = (context) =>
   context.json({ version: manifest.version, name: 'GoTrue', description: 'Hustle Forge accounts' });
 
 /** GET /.well-known/jwks.json: the public keys that verify access tokens. */
-export const jwks: Endpoint = async (context, { signingKeys }) => {
+export const showPublicKeys: Endpoint = async (context, { signingKeys }) => {
   context.header('Cache-Control', `public, max-age=${JWKS_CACHE_SECONDS}`);
   return context.json(await signingKeys.publish());
 };

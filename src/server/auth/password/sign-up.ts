@@ -48,7 +48,7 @@ type NewUser = { email: string; password: string; data: JsonObject; request: Mai
 
 type Given = { body: Body; device: Device; countRequest: () => Promise<void> };
 
-export const signup: Endpoint<Given> = async (context, deps, { body, device, countRequest }) => {
+export const signUp: Endpoint<Given> = async (context, deps, { body, device, countRequest }) => {
   const [email, phone, password] = [body.text('email'), body.text('phone'), body.text('password')];
   const data = checkSignUpMetadata(body.object('data') ?? {});
   if (email === '' && phone === '') return signUpAnonymously(context, deps, { data, device, countRequest });

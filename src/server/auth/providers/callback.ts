@@ -28,7 +28,7 @@ type Given = {
   readBody?: () => Promise<URLSearchParams>;
 };
 
-export const callback: Endpoint<Given> = async (context, deps, { device, countRequest, readBody }) => {
+export const acceptCallback: Endpoint<Given> = async (context, deps, { device, countRequest, readBody }) => {
   try {
     await countRequest();
   } catch (error) {

@@ -21,7 +21,7 @@ import { redirectWithError } from './return-to-client.ts';
  * A faulty request gets an error as JSON, as in supabase/auth. An unreachable provider is reported by a redirect to the
  * client, because the browser navigates here and no script reads the response.
  */
-export const authorize: Endpoint = async (context, deps) => {
+export const redirectToProvider: Endpoint = async (context, deps) => {
   try {
     return context.redirect(await startProviderFlow(context, deps, null), 302);
   } catch (error) {

@@ -16,7 +16,7 @@ import { endSessions, type SessionRow, type SessionScope } from './sessions.ts';
 
 type Given = { caller: AuthenticatedUser; device: Device; countRequest: () => Promise<void> };
 
-export const logout: Endpoint<Given> = async (context, deps, { caller, device, countRequest }) => {
+export const signOut: Endpoint<Given> = async (context, deps, { caller, device, countRequest }) => {
   const scope = context.req.query('scope') ?? '';
   const { account, session } = caller;
   const { id: userId } = account.user;
