@@ -27,7 +27,7 @@ import { streamFeedback, streamReview } from './coach-functions.ts';
 import { createLink } from './create-link.ts';
 import { findEntries } from './find-entries.ts';
 import { importEntries } from './import-entries.ts';
-import { pushSubscription, sendReminderNow } from './send-reminder.ts';
+import { sendReminderNow, storePushSubscription } from './send-reminder.ts';
 import { captureOrder, createOrder } from './payment-functions.ts';
 import { listImports, undoImport } from './undo-import.ts';
 import { answerRefusal, FunctionError, type FunctionCaller } from './function-request.ts';
@@ -86,7 +86,7 @@ export const listFunctions = (deps: FunctionDeps): ReadonlyMap<string, ServerFun
     ['changes', streamChanges(deps)],
     ['ai-feedback', streamFeedback(deps)],
     ['trend-analysis', streamReview(deps)],
-    ['push-subscription', pushSubscription(deps)],
+    ['push-subscription', storePushSubscription(deps)],
     ['send-reminder', sendReminderNow({ ...deps.reminders, ...deps })],
     ['year-summary', summarizeYear(deps)],
   ]);

@@ -113,7 +113,7 @@ type Deps = { database: Database; auth: AuthDeps; push: Push | null };
  * removed (docs/specification/habit.md 6). Without a subscription the answer has the key that a browser subscribes
  * with.
  */
-export function pushSubscription({ database, auth, push }: Deps) {
+export function storePushSubscription({ database, auth, push }: Deps) {
   return async function subscribe(context: Context<AppEnv>, caller: SignedInCaller): Promise<Response> {
     if (push === null) throw new FunctionError(503, 'This server sends no notifications.');
     const { subscription } = await readBody(context);
