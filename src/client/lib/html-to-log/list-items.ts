@@ -48,7 +48,7 @@ export function checkboxOf(element: Element, style: Declarations): boolean | nul
     style.get('--en-checked') ??
     /^(?:un)?checked$/.exec(element.getAttribute('data-list') ?? '')?.[0] ??
     /\bcheckbox-(?:on|off)\b/.exec(element.getAttribute('class') ?? '')?.[0];
-  if (state === null || state === undefined) return null;
+  if (state === undefined) return null;
   if (element.querySelector('input[type=checkbox], [role=checkbox]')) return null;
   return /^(?:true|checked|done|checkbox-on)$/i.test(state);
 }

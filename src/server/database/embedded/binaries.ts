@@ -51,7 +51,7 @@ export async function findBinaries(
   const bundled = await findPackage();
   const wanted = existing ?? bundled?.major ?? null;
   const [installed] = findInstalled(folders, user, wanted);
-  if (bundled?.major === wanted && bundled !== null && !(installed && installed.minor > bundled.minor)) {
+  if (bundled?.major === wanted && !(installed && installed.minor > bundled.minor)) {
     const prepared = await preparePackage(bundled, dataDir, user);
     if (prepared !== null) return prepared;
   }
