@@ -169,8 +169,10 @@ async function startGuarded(options: { maxConnections?: number; isBehindProxy?: 
   let now = 0;
   const limiters = createLimiters();
   const held: ServerResponse[] = [];
+  let requests = 0;
   const { isReading = true, isBehindProxy = false, ...limits } = options;
   const server = createServer({ IncomingMessage: GuardedRequest, keepAliveTimeout: 65_000 }, (incoming, outgoing) => {
+    requests += 1;
     if (!guard.beginRequest(incoming, outgoing)) return;
     outgoing.once('close', () => guard.endRequest(incoming, outgoing));
     if (incoming.url === '/stream') outgoing.write('begun');
@@ -199,6 +201,7 @@ async function startGuarded(options: { maxConnections?: number; isBehindProxy?: 
   server.on('connection', (socket) => sockets.add(socket));
   return {
     limiters,
+    requests: () => requests,
     /** Answers the oldest request for `/held`. */
     answerHeld: () => held.shift()!.end('done'),
     connect: (localAddress?: string) => connectTo(port, localAddress),
@@ -271,13 +274,14 @@ test('a client that reads a response too slowly is disconnected', async () => {
   expect(await read(socket, 20)).toBeLessThan(20);
 });
 
-test('a connection with too many unanswered requests is closed', async () => {
+test('a connection with too many unanswered requests is closed, and the requests behind them are dropped', async () => {
   const server = await startGuarded({ isReading: false });
   const [polite, flooding] = [server.connect(), server.connect()];
   const closed = isClosed(flooding);
   polite.write(post(1).repeat(1));
-  flooding.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(17));
+  flooding.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(1_000));
   await closed;
+  expect(server.requests()).toBe(18);
   expect(polite.readyState).toBe('open');
 });
 
