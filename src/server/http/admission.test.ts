@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -14,7 +15,7 @@ import { createLimiters } from '../load/limiters.ts';
 beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => vi.useRealTimers());
 
-type Sent = { url?: string; remoteAddress?: string; headers?: Record<string, string> };
+type Sent = { url?: string; remoteAddress?: string; headers?: Record<string, string>; outgoing?: EventEmitter };
 
 function createWorld({ clientAddressHeader = null as string | null, isDatabaseFull = false } = {}) {
   const limiters = createLimiters();
@@ -31,10 +32,10 @@ function createWorld({ clientAddressHeader = null as string | null, isDatabaseFu
   });
   const send = async (
     answer: () => Response | Promise<Response>,
-    { url = '/rest/v1/entries', remoteAddress = '203.0.113.1', headers = {} }: Sent = {},
+    { url = '/rest/v1/entries', remoteAddress = '203.0.113.1', headers = {}, outgoing = new EventEmitter() }: Sent = {},
   ): Promise<Response> => {
     const incoming = { url, headers, socket: { remoteAddress } } as unknown as IncomingMessage;
-    return (await admit(answer)({} as Request, { incoming } as never)) as Response;
+    return (await admit(answer)({} as Request, { incoming, outgoing } as never)) as Response;
   };
   return { send, limiters, warnings };
 }
@@ -127,6 +128,16 @@ test('delays the 503 of a refusal inside a request, but no other 503', async () 
   expect(isAnswered).toBe(false);
   await vi.advanceTimersByTimeAsync(1_100);
   await sending;
+});
+
+test('a refusal does not wait for a client that has left', async () => {
+  const { send } = createWorld({ isDatabaseFull: true });
+  const outgoing = new EventEmitter();
+  const sending = send(ok, { outgoing });
+  await setImmediate();
+  outgoing.emit('close');
+  expect((await sending).status).toBe(503);
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 test('the more requests are refused, the later they are answered', async () => {

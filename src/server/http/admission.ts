@@ -50,6 +50,18 @@ function refusalDelayMs(waiting: number): number {
   return least + Math.random() * (max - min);
 }
 
+/** Does not wait for a client that has left: until the delay ends, all requests of its connection stay in memory. */
+function delayRefusal(outgoing: HttpBindings['outgoing'], ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    const timer = setTimeout(end, outgoing.closed ? 0 : ms).unref();
+    outgoing.once('close', end);
+  });
+}
+
 /** Returns the function that admits the requests for `fetch`. */
 export function createAdmission({ limiters, connections, clientAddressHeader, log }: Deps): (fetch: Fetch) => Fetch {
   const starts = limiters.createLimiter('requests', {
@@ -75,7 +87,7 @@ export function createAdmission({ limiters, connections, clientAddressHeader, lo
 
   async function answer(
     context: RequestContext,
-    incoming: IncomingMessage,
+    { incoming, outgoing }: HttpBindings,
     run: () => ReturnType<Fetch>,
   ): Promise<unknown> {
     let response: unknown;
@@ -93,7 +105,7 @@ export function createAdmission({ limiters, connections, clientAddressHeader, lo
     if (context.wasRefused && response instanceof Response && response.status === 503) {
       warn();
       refusalsWaiting += 1;
-      await new Promise((resolve) => setTimeout(resolve, refusalDelayMs(refusalsWaiting)).unref());
+      await delayRefusal(outgoing, refusalDelayMs(refusalsWaiting));
       refusalsWaiting -= 1;
     }
     return response;
@@ -112,11 +124,12 @@ export function createAdmission({ limiters, connections, clientAddressHeader, lo
 
   return (fetch) => (request, env) => {
     // `listen.ts` serves HTTP/1 only, so these are not the bindings of HTTP/2.
-    const { incoming } = env as HttpBindings;
+    const bindings = env as HttpBindings;
+    const { incoming } = bindings;
     const run = () => fetch(request, env);
     if (PROBES.has(incoming.url!)) return runInRequestContext(createRequestContext('probe'), run);
     const context = createRequestContext(networkPrefix(addressOf(incoming, trust)), bodies);
-    return runInRequestContext(context, () => answer(context, incoming, run));
+    return runInRequestContext(context, () => answer(context, bindings, run));
   };
 }
 
