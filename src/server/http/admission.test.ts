@@ -20,12 +20,14 @@ type Sent = { url?: string; remoteAddress?: string; headers?: Record<string, str
 function createWorld({ clientAddressHeader = null as string | null, isDatabaseFull = false } = {}) {
   const limiters = createLimiters();
   const warnings: unknown[] = [];
+  const database = { queued: 0 };
   const admit = createAdmission({
     limiters,
     connections: {
       refuseIfFull() {
         if (isDatabaseFull) throw new BusyError('queue_full');
       },
+      state: () => ({ running: 0, queued: database.queued, refused: { queue_full: 0, displaced: 0, timeout: 0 } }),
     },
     clientAddressHeader,
     log: { warn: (...line: unknown[]) => void warnings.push(line) } as never,
@@ -37,7 +39,7 @@ function createWorld({ clientAddressHeader = null as string | null, isDatabaseFu
     const incoming = { url, headers, socket: { remoteAddress } } as unknown as IncomingMessage;
     return (await admit(answer)({} as Request, { incoming, outgoing } as never)) as Response;
   };
-  return { send, limiters, warnings };
+  return { send, database, limiters, warnings };
 }
 
 const ok = () => new Response('done');
@@ -116,6 +118,21 @@ test('begins a few requests in each turn of the event loop, and those of another
   expect(begun.indexOf('other')).toBe(16);
   await Promise.all([...flood, other]);
   expect(begun).toHaveLength(101);
+});
+
+test('begins no request of an API while many wait for the database, but pages', async () => {
+  const { send, database } = createWorld();
+  database.queued = 201;
+  const begun: string[] = [];
+  const recordBegin = (what: string) => () => (begun.push(what), ok());
+  const requests = Array.from({ length: 17 }, () => send(recordBegin('request')));
+  const pages = Array.from({ length: 17 }, () => send(recordBegin('page'), { url: '/journal' }));
+  await Promise.all(pages);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(begun.filter((what) => what === 'request')).toHaveLength(16);
+  database.queued = 200;
+  await vi.advanceTimersByTimeAsync(2);
+  await Promise.all(requests);
 });
 
 test('delays the 503 of a refusal inside a request, but no other 503', async () => {

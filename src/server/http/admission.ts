@@ -3,22 +3,26 @@
  *
  * Threat: a client sends more requests than the server can answer. Each turn of the event loop begins a few requests,
  * in the order of `ConcurrencyLimiter`: clients with the fewest running requests go first. A request is answered with
- * 503 if this queue or the queue of the database is full, or if it waits for more than `MAX_WAIT_MS`. The 503 is
- * delayed: without a delay, a client that repeats refused requests at once would keep the event loop busy with
- * refusals.
+ * 503 if this queue or the queue of the database is full, or if it waits too long. The 503 is delayed: without a delay,
+ * a client that repeats refused requests at once would keep the event loop busy with refusals.
  */
 import type { IncomingMessage } from 'node:http';
 import type { getRequestListener, HttpBindings } from '@hono/node-server';
 import { addressOf, networkPrefix } from './client-address.ts';
 import { BusyError, createRequestContext, runInRequestContext, type RequestContext } from '../load/request-context.ts';
-import type { ConcurrencyLimiter, Release } from '../load/concurrency-limiter.ts';
+import type { ConcurrencyLimiter, Limits, Release } from '../load/concurrency-limiter.ts';
 import type { Limiters } from '../load/limiters.ts';
 import type { Logger } from '../log.ts';
 
 /** Enough for the throughput of one core, and few enough that the requests of a turn take some milliseconds. */
 const STARTS_PER_TURN = 16;
-const MAX_QUEUED = 1_000;
-const MAX_WAIT_MS = 5_000;
+const TURNS: Limits = { maxRunning: STARTS_PER_TURN, maxQueued: 1_000, maxWaitMs: 5_000 };
+/**
+ * While more requests wait for the database, no request of an API begins: one that has begun holds about twice the
+ * memory while it waits. The queue stays long enough to keep all connections busy between two polls.
+ */
+const MAX_QUEUED_AT_DATABASE = 200;
+const DATABASE_POLL_MS = 2;
 /**
  * The delay of a 503 is random between these times, so that clients do not return together. It grows while more than
  * `REFUSALS_PER_SECOND` are due, because a refusal costs the event loop about a tenth of a read.
@@ -39,7 +43,7 @@ type Fetch = Parameters<typeof getRequestListener>[0];
 type Deps = {
   limiters: Limiters;
   /** The limiter of the database's connections. */
-  connections: Pick<ConcurrencyLimiter, 'refuseIfFull'>;
+  connections: Pick<ConcurrencyLimiter, 'refuseIfFull' | 'state'>;
   clientAddressHeader: string | null;
   log: Pick<Logger, 'warn'>;
 };
@@ -62,28 +66,36 @@ function delayRefusal(outgoing: HttpBindings['outgoing'], ms: number): Promise<v
   });
 }
 
+/** `add` frees the slots of all requests that begin in a turn once the turn has ended and `isBusy` returns false. */
+function createTurns(limiter: ConcurrencyLimiter, isBusy: () => boolean) {
+  let releases: Release[] = [];
+  function end(): void {
+    if (isBusy()) {
+      setTimeout(end, DATABASE_POLL_MS);
+      return;
+    }
+    const ended = releases;
+    releases = [];
+    for (const free of ended) free();
+  }
+  return {
+    limiter,
+    add(release: Release) {
+      if (releases.push(release) === 1) setImmediate(end);
+    },
+  };
+}
+
 /** Returns the function that admits the requests for `fetch`. */
 export function createAdmission({ limiters, connections, clientAddressHeader, log }: Deps): (fetch: Fetch) => Fetch {
-  const starts = limiters.createLimiter('requests', {
-    maxRunning: STARTS_PER_TURN,
-    maxQueued: MAX_QUEUED,
-    maxWaitMs: MAX_WAIT_MS,
-  });
+  const isDatabaseBusy = (): boolean => connections.state().queued > MAX_QUEUED_AT_DATABASE;
+  const apiTurns = createTurns(limiters.createLimiter('requests', TURNS), isDatabaseBusy);
+  // The queue of a blocked database does not delay the pages.
+  const pageTurns = createTurns(limiters.createLimiter('pages', TURNS), () => false);
   const bodies = limiters.createQuota('body_bytes', MAX_BODY_BYTES_IN_MEMORY);
   const trust = { clientAddressHeader };
-  let releasesOfTurn: Release[] = [];
   let warnedAt = -Infinity;
   let refusalsWaiting = 0;
-
-  /** Frees the slots of all requests that begin in this turn once the turn ends. */
-  function freeAtEndOfTurn(release: Release): void {
-    if (releasesOfTurn.push(release) > 1) return;
-    setImmediate(() => {
-      const releases = releasesOfTurn;
-      releasesOfTurn = [];
-      for (const free of releases) free();
-    });
-  }
 
   async function answer(
     context: RequestContext,
@@ -93,7 +105,8 @@ export function createAdmission({ limiters, connections, clientAddressHeader, lo
     let response: unknown;
     try {
       connections.refuseIfFull(context);
-      freeAtEndOfTurn(starts.tryAcquire(context) ?? (await starts.acquire(context)));
+      const { limiter, add } = API.test(incoming.url ?? '') ? apiTurns : pageTurns;
+      add(limiter.tryAcquire(context) ?? (await limiter.acquire(context)));
       response = await run();
     } catch (error) {
       if (!(error instanceof BusyError)) throw error;

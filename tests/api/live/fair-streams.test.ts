@@ -40,7 +40,7 @@ async function startServer() {
   app.onError((error) => new Response(error.message, { status: error instanceof DataError ? error.status : 500 }));
   const admit = createAdmission({
     limiters,
-    connections: { refuseIfFull: () => undefined },
+    connections: limiters.createLimiter('database', { maxRunning: 16, maxQueued: 1_000 }),
     clientAddressHeader: 'X-Real-IP',
     log,
   });
