@@ -127,7 +127,7 @@ function readMarkdown(file: SourceFile, text: string, isRow: boolean): Page {
     if (name === undefined) others.push(lines[end]!);
     else properties.push({ name: name.trim(), value: value.trim(), isCreation: false });
   }
-  // `Note: call Bob` below the title is text, unless the page is a row of a database or has a date among its lines.
+  // `Note: call Bob` below the title is a property only in a row of a database, or beside one whose value is a date.
   const isBlock =
     /^[^:\n]{1,80}:(?: |$)/.test(lines[at] ?? '') && (isRow || properties.some(({ value }) => dateIn(value) !== null));
   const body = isBlock ? [...others, ...lines.slice(end)].join('\n') : lines.slice(at).join('\n');

@@ -98,7 +98,7 @@ function readSender({ from }: Email, headers: ReadonlyMap<string, readonly strin
   if (value === undefined || others.length > 0 || !isPlain) throw new UnreadableMail('sender');
   // Threat: quotes that never end make the pattern below read the rest from each of them.
   if (value.length > MAX_SENDER_LENGTH) throw new UnreadableMail('sender');
-  // The parser returns the first of several addresses. An @ outside of a quoted name and a comment counts an address.
+  // The parser returns only the first of several addresses. Each has one @ outside of quoted names and comments.
   const signs = value.replaceAll(/"(?:[^"\\]|\\.)*"|\([^()]*\)/g, '').split('@').length - 1;
   if (signs !== 1) throw new UnreadableMail('sender');
   return address.toLowerCase();

@@ -24,7 +24,7 @@ export type Job = {
   readonly retryDelaySeconds: number;
   /**
    * Does the due work and returns counts for the job's log line (no addresses, no ids). Must be idempotent and safe to
-   * run concurrently. Stops between two rows when `signal` aborts.
+   * run concurrently. Once `signal` aborts, it ends after the rows or the statement that it has begun.
    */
   run(signal: AbortSignal): Promise<Readonly<Record<string, number>>>;
 };

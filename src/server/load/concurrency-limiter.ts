@@ -37,12 +37,11 @@ export type ConcurrencyLimiter = {
 };
 
 export type Limits = {
-  /** How many run at once. */
   maxRunning: number;
-  /** How many of one user, or of one address if signed out, run at once. For work that is costly in itself. */
+  /** The most requests of one user, or of one address if signed out, that run at once. For costly work. */
   maxPerClient?: number;
   maxQueued: number;
-  /** How many of one user, or of one address if signed out, are queued. */
+  /** The most requests of one user, or of one address if signed out, in the queue. Further ones are refused. */
   maxQueuedPerClient?: number;
   /** After this time in the queue the work is refused. */
   maxWaitMs?: number;

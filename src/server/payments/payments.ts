@@ -55,11 +55,11 @@ export function createPayments({ config, database, clock, log, requestMails }: D
   const deps = { store, paypal, clock, log, config, hasWebhook: config.paypal.webhookId !== null };
   const { thenNotify, thenNotifyIfSwept } = createBuyerNotifier(requestMails);
 
-  /**
-   * Threat: hundreds of browsers ask for one payment at once, and each request would poll the payment twice a second.
-   * Single-flight lets all of them share one run.
-   */
   const startOnce = singleFlight((userId: string) => startPayment(deps, userId));
+  /**
+   * Threat: hundreds of requests wait for one payment, and each polls PayPal every `PAUSE_MS`. Single-flight: those of
+   * this process share one run.
+   */
   const settleOnce = singleFlight(settleUntilStable);
 
   async function settleUntilStable(id: string): Promise<Settlement> {

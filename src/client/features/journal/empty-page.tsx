@@ -33,7 +33,7 @@ export function EarlierDay({ date: today, ...page }: EarlierDayProps) {
   const { data: dates } = useEntryDates();
   const earlier = useMemo(() => dates && nearestAnniversary(today, dates), [dates, today]);
   const { savers } = useJournal();
-  // The list of the unsaved days (`UnsavedDays`) is in the place of this line.
+  // `UnsavedDays` lists them where the earlier day would stand.
   const hasUnsavedDays = useSyncExternalStore(savers.subscribe, () =>
     savers.unsavedDays().some((day) => day !== today),
   );

@@ -96,7 +96,7 @@ function parseBody(text: string): Body {
   return new Body(parsed);
 }
 
-/** A link's token, or the parameters of a provider's answer, with at most 4,096 characters each. */
+/** The limit of every form except SAML's. */
 export const MAX_FORM_BYTES = 16 * 1024;
 const MAX_FORM_FIELDS = 20;
 const AMPERSAND = 38;

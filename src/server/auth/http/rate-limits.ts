@@ -38,7 +38,7 @@ const BUCKETS = {
   factor: { points: 30, duration: FIVE_MINUTES },
   /** Device authorizations, and the codes that users enter for them. */
   connect: { points: 30, duration: FIVE_MINUTES },
-  /** One program polls 60 times in this time. */
+  /** Three programs behind one address, which poll every five seconds. */
   device_poll: { points: 180, duration: FIVE_MINUTES },
   /** Only sign-outs that ended no session: an owner who signs a thief out is never refused. */
   idle_logout: { points: 30, duration: FIVE_MINUTES },

@@ -128,7 +128,6 @@ export function ImportPlanView({ plan, onImport, onCancel }: ImportPlanViewProps
   );
 }
 
-/** The first and the last day of the plan. */
 function Span({ plan: { days } }: { plan: ImportPlan }) {
   const [first, last] = [days[0], days.at(-1)];
   if (!first || !last) return null;
