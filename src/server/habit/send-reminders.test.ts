@@ -3,6 +3,7 @@ import { day } from '#domain/day/day.ts';
 import { promptOf } from '#domain/habit/prompts.ts';
 import { createDatabaseClock } from '../../../tests/support/database-clock.ts';
 import { setUpTestDatabase } from '../../../tests/support/set-up.ts';
+import { canExplain, readUserTables, tablesWithoutUser } from '../../../tests/support/statements/check-statements.ts';
 import type { Database } from '../database/database.ts';
 import { createLog } from '../log.ts';
 import type { MailMessage } from '../mail/email-template.ts';
@@ -97,6 +98,20 @@ const readSchedule = async (id: string) =>
       [id],
     )
   ).rows[0];
+
+test('the days of the users are looked up by user, also in a small table that is analysed', async ({ skip }) => {
+  skip(!(await canExplain(db.admin)), 'EXPLAIN (GENERIC_PLAN) needs PostgreSQL 16');
+  const id = await user('ada@example.com');
+  await run();
+  await write(id, '2026-11-25', '<p>Shipped it</p>');
+  await db.admin.query('analyze public.entries, public.time_off');
+  const texts = new Set<string>();
+  await runAt('2026-11-27T18:00:20Z', { database: interceptStatements(async (text) => void texts.add(text)) });
+  const tables = await readUserTables(db.admin);
+  const found = [...texts].filter((text) => text.includes('as "needsNone"'));
+  expect(found).toHaveLength(1);
+  expect([...(await tablesWithoutUser(db.admin, found[0]!, tables))]).toEqual([]);
+});
 
 test('a reminder is planned, sent once at its hour, and planned for the next workday', async () => {
   const id = await user('ada@example.com');
