@@ -40,9 +40,7 @@ addEventListener('hashchange', () => findAuthLink(location) && location.reload()
 watchStart();
 holdEarlySubmit();
 // Without a service worker's copy the serif font, 59 KB, waits for the app's code (router.tsx, tokens.css).
-// Not on the page of the reviews: their heading wraps another way in the fallback font, so the page would shift.
-if (page === 'app' && !hasWorker() && location.pathname !== ROUTES.reviews.path)
-  document.documentElement.dataset['lateFonts'] = 'serif';
+if (page === 'app' && !hasWorker()) document.documentElement.dataset['lateFonts'] = 'serif';
 // The browser shows no offer of its own: the menu offers the installation (layout/install.ts).
 addEventListener('beforeinstallprompt', (event) => {
   event.preventDefault();
