@@ -1,6 +1,6 @@
 /**
  * The database interface for the rest of the server. Every statement runs under an explicit identity: a store takes an
- * `AsUser` or an `AsService`. Apart from the doctor's probe, only this folder creates those.
+ * `AsUser` or an `AsService`. Only `pooled-database.ts` and the doctor create those.
  */
 import type { CompiledQuery } from 'kysely';
 import type { Client } from 'pg';
@@ -26,7 +26,7 @@ export type Identity = {
 export type Result<Row> = { rows: Row[]; rowCount: number };
 
 export interface Statements {
-  /** Runs a query built with `queryBuilder` (Kysely, compiled only) and returns its rows. */
+  /** Runs a query of the `queryBuilder`, which only compiles SQL, and returns its rows. */
   run<Row>(query: { compile(): CompiledQuery<Row> }): Promise<Row[]>;
   /** Runs SQL text with `$1` parameters. The text must be made of constants and allow-listed names only. */
   statement<Row>(text: string, values: readonly unknown[]): Promise<Result<Row>>;
@@ -40,7 +40,7 @@ export type StatementOptions = {
   isQuickRead?: boolean;
   /**
    * The statement writes a short row of its user, and can be run again after a rollback. It may share a transaction,
-   * and so its flush, with quick writes of other users.
+   * and so the flush to disk at its commit, with quick writes of other users.
    */
   isQuickWrite?: boolean;
 };
@@ -50,21 +50,24 @@ export type AsUser = Statements & { readonly [actingFor]: 'user' };
 export type AsService = Statements & { readonly [actingFor]: 'service' };
 
 export type FinishOptions = {
-  /** Stops before the next step or batch. */
+  /** Stops before the next migration or batch. */
   signal?: AbortSignal | undefined;
-  /** Contracts although servers of an older version are connected, which then stop being ready. */
+  /** Applies the phase `contract` even while servers of an older version are connected, which then stop being ready. */
   force?: boolean | undefined;
 };
 
 export type MigrationProgress = {
-  /** The number of steps that this call has applied. */
+  /** The number of migrations that this call has applied. */
   applied: number;
-  /** Why a step was left; null if none is left. */
+  /** Why a migration could not be applied yet; null if none is left. */
   waitsFor: string | null;
 };
 
 export interface Database {
-  /** Runs each statement as its own transaction under row-level security, in one round trip. */
+  /**
+   * Runs each statement under row-level security, in a transaction of its own unless it is a quick write that shares
+   * one.
+   */
   asUser(identity: Identity, options?: StatementOptions): AsUser;
   /** For what acts for the system, not for a user: sign-in, webhooks, jobs, counters. Logs the reason at debug level. */
   asService(reason: string): AsService;
@@ -81,15 +84,18 @@ export interface Database {
    * that stops.
    */
   listenToChanges(listener: ChangeListener): () => Promise<void>;
-  /** The limiter of reads that were taken for quick ones and are slow. */
+  /** The limiter of reads that were declared as quick and exceeded the time limit of quick reads. */
   readonly slowReads: ConcurrencyLimiter;
-  /** The limiter of the connections for requests: a statement waits in its queue, and throws a BusyError if it is full. */
+  /**
+   * The limiter of the connections for requests. A statement waits in its queue, and throws a BusyError if it may not
+   * queue or waits too long.
+   */
   readonly connections: Pick<ConcurrencyLimiter, 'refuseIfFull' | 'state'>;
   /** The state of the pool of connections for requests. */
   poolState(): PoolState;
   /** Applies the migrations that run while servers serve (docs/operations/upgrades.md). */
   finishMigrations(options?: FinishOptions): Promise<MigrationProgress>;
-  /** True when the database responds and has what this program needs: a newer program may have expanded it. */
+  /** True when the database responds and its schema fits this program, also after a newer program has expanded it. */
   isReady(): Promise<boolean>;
   close(): Promise<void>;
 }

@@ -43,7 +43,8 @@ export type PooledDatabaseOptions = {
 };
 
 /**
- * One transaction, which does not wait for its flush: NOTIFY blocks the NOTIFY of other servers until the commit ends.
+ * A transaction that does not wait for its flush: NOTIFY holds a lock until the commit ends, which blocks the NOTIFY of
+ * every other transaction.
  */
 const NOTIFY = `
   select set_config('synchronous_commit', 'off', true), pg_notify('${CHANGES_CHANNEL}', payload)
@@ -62,8 +63,8 @@ const QUICK_READ_LIMIT_MS = 200;
 const SLOW_READ_MS = 60_000;
 const MAX_SLOW_READS = 1_000;
 /**
- * Threat: the dates of 40,000 days take PostgreSQL a tenth of a second. Four accounts that ask for them again and again
- * doubled the wait of every other read and save, sixteen users made it ten times as long.
+ * Threat: a few users who repeat slow reads without a pause delay every other read and save. So two slow reads run at a
+ * time, one of a user.
  */
 const SLOW_READS: Limits = { maxRunning: 2, maxPerClient: 1, maxQueued: 1_000 };
 

@@ -22,8 +22,7 @@ export const queryBuilder = new Kysely<Tables>({
   },
 });
 
-// Compiles a query of the query builder once, for paths where building the text takes longer than the rest of the
-// request.
+// Compiles a query of the query builder once, for frequent requests: building its text each time would cost CPU time.
 
 export type PreparedQuery<Values extends object, Row> = {
   readonly text: string;

@@ -1,9 +1,10 @@
 /**
- * Runs one query under row-level security in one round trip.
+ * Runs one query under row-level security in one round trip (`RlsQuery`), or several in one transaction
+ * (`SharedTransaction`).
  *
  * Two Parse/Bind/Execute groups go out together and end in a single Sync: first the role and the claims, then the
- * statement. PostgreSQL runs everything up to the Sync as one transaction, so the transaction-local settings are
- * reset before the connection serves the next caller. Both groups use bound parameters.
+ * statement. PostgreSQL runs everything up to the Sync as one transaction, so the transaction-local settings are reset
+ * before the connection serves the next caller. Both groups use bound parameters.
  *
  * Never fold the settings into the statement (a CTE, a join): PostgreSQL selects policies at planning time, so the role
  * must be set before.
@@ -33,7 +34,10 @@ const ACT_AS_WITH_LIMIT = `${ACT_AS_WITH_TOKEN}, set_config('statement_timeout',
  * users whose writes share the transaction. Deadlocks between two transactions end after this time as well.
  */
 const LOCK_LIMIT_MS = 20;
-/** `follow_entry` collects the changed days in a setting, because a message for each is a write and a read of its own. */
+/**
+ * With `collects_changes`, the trigger `follow_entry` collects the changed days in a setting, which `COLLECTED_CHANGES`
+ * reads at the end. Without it, PostgreSQL would send a notice for each.
+ */
 const ACT_AS_IN_COMPANY =
   `${ACT_AS_WITH_TOKEN}, set_config('lock_timeout', '${LOCK_LIMIT_MS}', true) is null, ` +
   `set_config('hustle_forge.collects_changes', 'on', true) is null`;
@@ -372,7 +376,7 @@ const MAX_PER_CONNECTION = 100;
 type NamedStatement = { name: string; isNew: boolean; closes: string | null };
 
 /**
- * The prepared statements of one connection: PostgreSQL parses and plans a named statement once, then only binds it.
+ * The prepared statements of one connection: PostgreSQL parses a named statement once, and may reuse its plan.
  *
  * Bounded, because the data API lets clients choose the shape of a query: every shape is its own text, and PostgreSQL
  * keeps a plan for each name until the connection ends. The least recently used statement is closed.

@@ -16,7 +16,7 @@ const OWNER_NAME_MAX = 50;
 
 /**
  * Limits of the request login's sessions. They are defaults of the role and not startup parameters, which a pooler
- * refuses or ignores. An operator may set other values on the role or the database.
+ * refuses or ignores. An operator may set other values on the role.
  */
 const TIMEOUTS = { statement_timeout: '15s', idle_in_transaction_session_timeout: '10s' } as const;
 
@@ -132,7 +132,8 @@ export class PrivilegedLoginError extends Error {}
 
 /**
  * Threat: with a login that is a superuser or has BYPASSRLS, a statement that runs outside the acting roles would see
- * every user's journal without an error. The server refuses to start with such a login or with one that owns tables.
+ * every user's journal without an error. The server refuses to start with such a login, or one that may create roles or
+ * databases, replicate, or owns relations.
  *
  * @throws PrivilegedLoginError
  */

@@ -15,10 +15,10 @@ type Json<T> = ColumnType<T, string | undefined, string>;
 /** A column that the server reads and only the database writes. */
 type ReadOnly<T> = ColumnType<T, never, never>;
 
-/** Types that the schema does not tell: what a JSON column holds, and which columns triggers write. */
+/** Types that the schema does not tell, such as what a JSON column holds and which columns only triggers write. */
 type KnownColumns = {
   'auth.audit_log': { details: Json<JsonObject> };
-  /** One-time tokens of other purposes have no earlier links; a query for one finds nothing. */
+  /** The column allows only some of these purposes. A query for another one finds nothing. */
   'auth.earlier_links': { purpose: OneTimePurpose };
   'auth.identities': { identity_data: Json<JsonObject> };
   'auth.sessions': { amr: Json<AuthenticationMethod[]> };

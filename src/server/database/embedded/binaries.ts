@@ -1,6 +1,7 @@
 /**
- * Finds the programs of PostgreSQL: those of the platform's npm package, or those of a PostgreSQL that is installed on
- * this machine if they are a newer minor release of the same major version or the package does not run here.
+ * Finds the programs of PostgreSQL. Those of the platform's npm package are the default. Those of a PostgreSQL that is
+ * installed on this machine replace them if they are a newer minor release of the same major version, or if the package
+ * does not run here or has another major version than the existing cluster.
  */
 import { spawnSync } from 'node:child_process';
 import { globSync, realpathSync, statSync } from 'node:fs';
@@ -37,8 +38,8 @@ const MIN_MAJOR = 17;
 type Link = { source: string; target: string };
 
 /**
- * The major version is that of the existing cluster (`existing`), else that of the package, else the newest that is
- * installed.
+ * The major version is that of the existing cluster (`existing`), else that of the package if one of that version runs
+ * here, else the newest that is installed.
  *
  * @throws Error that says what to do when no program of that version runs here.
  */
@@ -95,8 +96,8 @@ async function preparePackage(
   const runs = (native: string): boolean => printedVersion(join(native, 'bin'), user) !== null;
   if ((await linkLibraries(installed)) && runs(installed)) return programsIn(join(installed, 'bin'), version);
 
-  // The package is read-only and lacks its symlinks, or lies in a folder the server user cannot enter (a 0700 home,
-  // when we run as root). Copy it once per version.
+  // For example, the package is read-only and lacks its symlinks, or lies in a folder the server user cannot enter (a
+  // 0700 home, when we run as root). Copy it once per version.
   const copy = join(user === null ? dataDir : ROOT_OWNED_FOLDER, `postgresql-${release}`);
   const native = join(copy, 'native');
   if (!runs(native)) await copyPackage(installed, copy);
@@ -116,7 +117,10 @@ export function findInstalled(folders: readonly string[], user: ServerUser, majo
     .toSorted((a, b) => b.major - a.major || b.minor - a.minor);
 }
 
-/** Threat: root would run a program that another user can replace, even if PostgreSQL then runs as nobody. */
+/**
+ * Threat: another user replaces a program that root starts. It would run as the server user, who can read every
+ * journal.
+ */
 function isTrusted(program: string): boolean {
   try {
     const { uid, mode } = statSync(realpathSync(program));

@@ -13,7 +13,8 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 
 /**
- * Owns the database and everything in it. Only DDL (migrations, job tables) and the operator use this role, no request.
+ * Owns the database and everything in it. Migrations, the set-up of the job tables, restores and operator commands use
+ * this role; no request does.
  */
 export const OWNER = 'hustle_forge';
 export const DATABASE_NAME = 'hustle_forge';
@@ -61,7 +62,7 @@ export async function clusterVersion(dataDir: string): Promise<number | null> {
   return text === null ? null : Number(text);
 }
 
-/** Creates the cluster, which is missing. The caller holds the directory lock. */
+/** Creates the cluster. The caller holds the directory lock and has found no cluster. */
 export async function createCluster(dataDir: string, binaries: Binaries, user: ServerUser): Promise<void> {
   // Create in a temporary folder and rename, so an interrupted start leaves no partial cluster.
   const unfinished = clusterPaths(dataDir, 'postgres.unfinished');
@@ -102,7 +103,7 @@ export async function createCluster(dataDir: string, binaries: Binaries, user: S
   await rename(unfinished.folder, clusterPaths(dataDir).folder);
 }
 
-/** Rotates PostgreSQL's log file, so it cannot fill the disk. Call only while PostgreSQL does not run. */
+/** Rotates PostgreSQL's log file if it is large. Call only while PostgreSQL does not run. */
 export async function rotateLog(paths: ClusterPaths): Promise<void> {
   const { size } = await stat(paths.logFile).catch(() => ({ size: 0 }));
   if (size > LOG_MAX_BYTES) await rename(paths.logFile, `${paths.logFile}.1`);

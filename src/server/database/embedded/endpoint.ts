@@ -6,7 +6,7 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** A Unix socket in the private cluster folder; loopback where Unix sockets are missing or the path is too long. */
+/** A Unix socket in the private cluster folder; loopback on Windows, or where the path is too long for a socket. */
 export type Endpoint = { kind: 'socket' | 'loopback'; port: number };
 
 const SOCKET_PORT = 5432;
@@ -35,8 +35,8 @@ export async function ownerUrl(
 }
 
 /**
- * Below the ephemeral ports (Linux from 32768, others from 49152): the system could assign one of those before the
- * caller binds it.
+ * Below the ephemeral ports (Linux from 32768, macOS and Windows from 49152): the system could assign one of those
+ * before the caller binds it.
  */
 const PORTS = { from: 20_000, to: 30_000 };
 const MAX_TRIES = 50;

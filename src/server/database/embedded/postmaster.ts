@@ -15,7 +15,10 @@ const CLEARING_LIMIT_MS = 60_000;
 
 export type LockFile = { pid: number; port: number; ready: boolean };
 
-/** `postmaster.pid`: the process id in line 1, the port in line 4, the state in line 8; 0 where a line is missing. */
+/**
+ * Reads `postmaster.pid`: the process id in line 1, the port in line 4, the state in line 8. A number is 0 if its line
+ * is missing. Null without such a file.
+ */
 export async function readLockFile(cluster: string): Promise<LockFile | null> {
   const text = await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => null);
   if (text === null) return null;
@@ -36,8 +39,8 @@ export function signalServer(pid: number, mode: StopMode, binaries: Binaries): v
 }
 
 /**
- * Stops an orphaned server and removes stale lock files before a start. The caller holds the directory lock, so a live
- * server has lost its supervisor (kill -9). After the stop, every acknowledged write is on disk.
+ * Stops an orphaned server and removes stale lock files before a start. The caller holds the directory lock, so no
+ * other supervisor owns a server that still runs.
  */
 export async function reclaimCluster(
   cluster: string,
@@ -65,9 +68,9 @@ export async function reclaimCluster(
 }
 
 /**
- * PostgreSQL checks whether the process id in its lock file is in use. That check fails when the id was reused, and for
- * some seconds after a kill -9 while the postmaster is an unreaped zombie. Here we know that no process uses the
- * cluster.
+ * PostgreSQL refuses to start while the process id in its lock file is in use. That check is wrong if the id was
+ * reused, and for some seconds after a kill -9 while the postmaster is an unreaped zombie. The caller has found no
+ * process of PostgreSQL that uses the cluster.
  */
 async function removeStaleLocks(cluster: string): Promise<void> {
   await rm(join(cluster, 'postmaster.pid'), { force: true });

@@ -5,8 +5,8 @@ import { readFile, stat } from 'node:fs/promises';
 export type ServerUser = { uid: number; gid: number } | null;
 
 /**
- * As root: the owner of an existing cluster, else `nobody`. initdb needs a user with an /etc/passwd entry, so an
- * arbitrary uid does not work.
+ * As root: the owner of an existing cluster unless that is root, else `nobody`. initdb needs a user with an /etc/passwd
+ * entry, so an arbitrary uid does not work.
  */
 export async function chooseServerUser(clusterDir: string): Promise<ServerUser> {
   if (process.getuid?.() !== 0) return null;
@@ -18,7 +18,10 @@ export async function chooseServerUser(clusterDir: string): Promise<ServerUser> 
   return { uid: Number(nobody[1]), gid: Number(nobody[2]) };
 }
 
-/** The environment without the variables that configure PostgreSQL (`PGDATA`, `PGPORT`, ...), in a fixed locale. */
+/**
+ * The environment without the variables that configure PostgreSQL (`PGDATA`, `PGPORT`, ...), in a fixed locale and time
+ * zone.
+ */
 export function childEnvironment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('PG') && !name.startsWith('LC_'));
   return { ...Object.fromEntries(kept), LANG: 'C', TZ: 'UTC' };

@@ -20,7 +20,7 @@ export type EmbeddedOptions = {
   log: Logger;
   /** If another process already serves this directory: refuse, or join it (operator commands, worker processes). */
   whenRunning?: 'refuse' | 'join';
-  /** Overrides for `supervisor.ts`; tests trade durability for speed. */
+  /** Settings of PostgreSQL that override those of `supervisor.ts`. Tests trade durability for speed. */
   settings?: Record<string, string>;
 };
 
@@ -41,7 +41,7 @@ export class AlreadyRunningError extends Error {
   }
 }
 
-/** @throws AlreadyRunningError, or an Error that says why PostgreSQL did not start and where its log is. */
+/** @throws AlreadyRunningError, or an Error for the operator if PostgreSQL does not start. */
 export async function openEmbeddedServer(options: EmbeddedOptions): Promise<EmbeddedServer> {
   const dataDir = resolve(options.dataDir);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });

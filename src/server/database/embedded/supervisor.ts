@@ -101,7 +101,8 @@ export async function superviseServer(
     if (child && !hasEnded(child)) {
       signal('fast');
       if (!(await endsWithin(child, STOP_LIMIT_MS))) signal('immediate');
-      // A process that is stopped, or that waits for a disk that hangs, handles no signal. The next start waits for it.
+      // A process that is stopped, or that waits for a disk that hangs, handles no signal. The next start waits for it,
+      // up to a minute.
       if (!(await endsWithin(child, IMMEDIATE_STOP_LIMIT_MS)))
         log.error({ pid: child.pid }, 'the database hangs: it ends by itself once it goes on');
     }
@@ -146,8 +147,8 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 const endsDatabase = Symbol('ends the database');
 
 /**
- * Calls `stopNow` (synchronous) when the process exits for any reason except a kill -9. Returns a function that removes
- * the listeners.
+ * Calls `stopNow` (synchronous) when the process exits by itself, or by one of `SIGNALS` that the program does not
+ * handle. Returns a function that removes the listeners.
  *
  * A signal without a listener ends Node before `exit` is emitted, so this function registers a listener. If the program
  * has a listener of its own, the program stops the database gracefully. Otherwise this listener calls `stopNow` and
@@ -193,8 +194,7 @@ export function serverSettings(endpoint: Endpoint, version: string): Record<stri
     listen_addresses: endpoint.kind === 'loopback' ? '127.0.0.1' : '',
     max_connections: String(MAX_CONNECTIONS),
     shared_buffers: '64MB',
-    // Four processes fewer: the launcher of logical replication (there are no replicas), and the I/O workers (what the
-    // server reads is in memory).
+    // Fewer processes: no launcher of logical replication, and from version 18 on no I/O workers.
     max_logical_replication_workers: '0',
     ...(Number.parseInt(version, 10) >= 18 && { io_method: 'sync' }),
     // Our statements are short: JIT compilation would cost more than it saves.

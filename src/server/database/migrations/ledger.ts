@@ -97,8 +97,9 @@ function describeFault(baseline: Migration, found: number, count: number): Histo
 }
 
 /**
- * Rejects a database whose newer program has removed what this one uses, and one whose applied migrations have changed.
- * Other migrations of a newer program leave this one working. Returns the applied migrations as `foldHistory` does.
+ * Rejects a database that a newer program has contracted, whose applied migrations differ from this program's files, or
+ * that lacks some of the migrations that a baseline replaces. Other migrations of a newer program leave this one
+ * working. Returns the applied migrations as `foldHistory` does.
  */
 export function rejectOtherHistory(
   ledger: readonly AppliedMigration[],
@@ -130,8 +131,8 @@ export function rejectOtherHistory(
 }
 
 /**
- * True while the database has what this program needs. Compares no checksums, because `migrate` has done so at the
- * start.
+ * True while the database has every expansion of this program and no contraction of a newer one. Compares no checksums,
+ * because `migrate` has done so at the start.
  */
 export async function isMigrated(service: AsService, migrations: readonly Migration[]): Promise<boolean> {
   const applied = await readApplied(service);
@@ -141,7 +142,7 @@ export async function isMigrated(service: AsService, migrations: readonly Migrat
   );
 }
 
-/** The steps of the phases `migrate` and `contract` that the database still lacks, in order. */
+/** The migrations of the phases `migrate` and `contract` that the database still lacks, in order. */
 export async function findPendingSteps(service: AsService, migrations: readonly Migration[]): Promise<Migration[]> {
   const applied = await readApplied(service);
   return migrations.filter((migration) => migration.phase !== 'expand' && !findMigration(applied, migration));

@@ -26,8 +26,8 @@ export const LOCK_KEY = 4_871_203_944;
 const LOCK_POLL_MS = 200;
 
 /**
- * A statement that waits for a lock makes all later requests on that table wait behind it. So it waits for a moment
- * only, and is retried while a long transaction holds the lock.
+ * A statement of DDL that waits for a lock makes later statements on that table wait behind it. So it waits only a
+ * moment, and the migration is retried while a long transaction holds the lock.
  */
 const LOCK_TIMEOUT_MS = 1_000;
 const FIRST_RETRY_MS = 500;
@@ -41,7 +41,10 @@ type Options = {
   folder?: URL | undefined;
 };
 
-/** @throws Error that names the migration when the database is newer, has a changed migration, or one fails. */
+/**
+ * @throws Error for the operator: PostgreSQL is too old, DATABASE_URL leads to a pooler that shares sessions, a role
+ * cannot be set up, the applied migrations do not fit this program, or a migration fails.
+ */
 export async function migrate(ownerUrl: string, log: Logger, { folder }: Options = {}): Promise<Migration[]> {
   const migrations = await readMigrations(folder);
   const owner = new pg.Client({ connectionString: ownerUrl });
@@ -87,7 +90,7 @@ export async function withMigrationsLocked(owner: pg.Client, work: () => Promise
   }
 }
 
-/** Keeps every server from migrating, and so from starting, until the session ends. */
+/** Tries to take the lock that keeps every server from migrating, and so from starting, until the session ends. */
 export const tryMigrationsLock = (owner: pg.Client): Promise<boolean> => tryLock(owner, LOCK_KEY);
 
 /** A session lock: ending the session releases it. */
@@ -114,7 +117,7 @@ async function rejectOldServer(owner: pg.Client): Promise<void> {
  */
 async function rejectSharedSession(owner: pg.Client, ownerUrl: string): Promise<void> {
   const { rows } = await owner.query<{ pid: number }>('select pg_backend_pid() as pid');
-  // PostgreSQL tells a client the process of its session. A pooler tells it a number of its own.
+  // PostgreSQL sends a client the process id of its session. A pooler sends an id of its own.
   if (rows[0]!.pid === (owner as unknown as { processID: number }).processID) return;
   const sessions = await probeSessions(async () => {
     const client = new pg.Client({ connectionString: ownerUrl });
@@ -205,11 +208,10 @@ async function applyStep(owner: pg.Client, migration: Migration, deps: FinishMig
   return null;
 }
 
-// The one statement of a migration of the phase `migrate`, outside of a transaction. Idempotent after a crash.
+// Runs the one statement of a migration of the phase `migrate`. It is idempotent, because a crash before the entry in
+// the ledger repeats it.
 
-/**
- * An index takes hours on a large table, and its locks block neither reads nor writes, so nothing limits its time.
- */
+/** No time limit: building an index on a large table may take hours, and its lock blocks neither reads nor writes. */
 async function runOnce(owner: pg.Client, { sql }: Migration, step: Step): Promise<void> {
   await owner.query('set statement_timeout = 0; set lock_timeout = 0');
   if (step.kind === 'index') await dropInvalidIndex(owner, step.index);

@@ -35,9 +35,11 @@ export type Migration = {
 type ReplacedMigrations = { count: number; sha256: string };
 
 /**
- * All migrations in order. @throws Error when the numbers of a set have a gap, or a file breaks the rules of its phase.
- * A set may begin with a baseline instead of number 1: the whole schema, with the number of the last migration it
- * replaces.
+ * All migrations in order. A set may begin with a baseline instead of number 1: the whole schema, with the number of
+ * the last migration it replaces.
+ *
+ * @throws Error when the numbers of a set have a gap, or a file of the phase `migrate` has not exactly one statement of
+ * an allowed form.
  */
 export async function readMigrations(folder: URL = MIGRATIONS): Promise<Migration[]> {
   const sets = await Promise.all(MIGRATION_SETS.map((set) => readSet(new URL(`${set}/`, folder), set)));
