@@ -1,7 +1,9 @@
 /** A check of the installation: its findings, its time limit, and a run of all checks at once. */
 import { parseJson, readResponseText } from '#server/parse-json.ts';
 
-/** `off`: the settings do not use what the check is about. */
+/**
+ * `off`: there is nothing to check, because the settings do not use it or something that the check needs is missing.
+ */
 export type Status = 'ok' | 'off' | 'warning' | 'fault';
 
 export type Finding = {
@@ -16,7 +18,7 @@ export type Check = {
   /** One word, such as `mail`. */
   name: string;
   timeoutMs?: number;
-  /** Throws only for a fault that it did not expect. Stops its requests when the signal aborts. */
+  /** Throws only for a fault that it did not expect. The signal aborts at the time limit. */
   run(signal: AbortSignal): Promise<Finding[]>;
 };
 
@@ -29,7 +31,7 @@ export const off = (text: string): Finding => ({ status: 'off', text });
 export const warning = (text: string, fix: string): Finding => ({ status: 'warning', text, fix });
 export const fault = (text: string, fix: string): Finding => ({ status: 'fault', text, fix });
 
-/** Runs all checks concurrently. A check that throws or takes too long is a fault and stops no other. */
+/** Runs all checks concurrently. A check that throws or takes too long counts as a fault and stops no other. */
 export function runChecks(checks: readonly Check[]): Promise<Result[]> {
   return Promise.all(checks.map(async (check) => ({ name: check.name, findings: await runCheck(check) })));
 }
@@ -92,7 +94,7 @@ export function describeOffset(whose: string, offsetMs: number, errorMs: number)
   return ok(`the clock of ${whose} agrees with this machine`);
 }
 
-/** The longest answer that a check reads. */
+/** The longest answer that `sendRequest` reads. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 export type Reply = {

@@ -102,7 +102,7 @@ type Server = { version: string; number: number; isStandby: boolean; isReadOnly:
 /**
  * Checks that the database server is recent enough and accepts writes.
  * @param name how the findings name the server
- * @param today the date to look up minor releases by; null for a server that others keep
+ * @param today the date to look up minor releases by; null skips this, for a server that is not part of this program
  */
 export async function checkServer(owner: pg.Client, name: string, today: Date | null): Promise<Finding[]> {
   const startedAt = performance.now();
@@ -153,8 +153,8 @@ const UNSCHEDULED_RELEASES = ['2024-11-21', '2025-02-20', '2026-02-26'];
 const RELEASE_MONTHS = [2, 5, 8, 11];
 
 /**
- * The dates of the minor releases that a version lacks, without asking anyone: a major version comes out in September,
- * and its minor releases on the second Thursdays of February, May, August and November
+ * The dates of the minor releases that a version lacks, without asking anyone: a major version comes out in September
+ * or October, and its minor releases on the second Thursdays of February, May, August and November
  * (https://www.postgresql.org/developer/roadmap/). The result is one too short for each unscheduled release that
  * `UNSCHEDULED_RELEASES` does not name.
  */

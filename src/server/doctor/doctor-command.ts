@@ -1,6 +1,6 @@
 /**
  * `npm run doctor`: checks the whole installation, also while the server runs and when it cannot start
- * (docs/operations/doctor.md). It changes nothing: no migration, no new database, no key.
+ * (docs/operations/doctor.md). It applies no migration, and creates no database and no key.
  */
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';

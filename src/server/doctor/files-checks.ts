@@ -1,4 +1,4 @@
-/** Checks of files on this machine: free space, permissions of keys, the age of the newest backup. */
+/** Checks of files on this machine: free space, permissions, keys and backups. */
 import { X509Certificate } from 'node:crypto';
 import { stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';

@@ -169,7 +169,7 @@ async function checkRedirect(publicUrl: string, signal: AbortSignal): Promise<Fi
 
 async function checkHeaders(config: UrlConfig, signal: AbortSignal): Promise<Finding[]> {
   const reply = await sendRequest(`${config.publicUrl}/`, { headers: { Accept: 'text/html' }, signal });
-  // The check "url" reports this fault.
+  // The check "url" reports a server that cannot be reached.
   if (reply.status === 0 || reply.status >= 400) return [];
   const changed = securityHeaders(config).page.flatMap(([name, value]) => {
     const found = reply.headers.get(name);
