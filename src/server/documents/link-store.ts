@@ -1,9 +1,9 @@
 /**
  * The links of `document_links`, and what they show.
  *
- * Threat: a stranger guesses, finds or keeps a link. A token has 256 random bits and is stored as a hash, so neither a
- * guess nor a stolen backup opens a document. Each view asks the database again: a link that has ended, whose document
- * is gone, or whose owner is deleted, banned or no longer a Closer shows nothing at once.
+ * Threat: a stranger guesses, finds or keeps a link. A token has 256 random bits and is stored as a hash, so it can
+ * neither be guessed nor be read from a stolen backup. Each view asks the database again: a link that has ended, whose
+ * document is gone, or whose owner is deleted, banned or no longer on the paid plan shows nothing.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Day } from '#domain/day/day.ts';
@@ -18,8 +18,8 @@ const hashToken = (token: string): Buffer => createHash('sha256').update(token).
 export type NewLink = { userId: string; documentId: string | null; reviewId: string | null; days: LinkDays };
 
 /**
- * Inserts as the user: policies decide about the plan, and foreign keys about whose document it is. Returns the only
- * copy of the token.
+ * Inserts as the user: policies check the plan, and foreign keys check that the document or review belongs to the user.
+ * Returns the only copy of the token.
  */
 export async function insertLink(
   user: AsUser,
@@ -54,7 +54,10 @@ const FIND = `
   select user_id as "userId", document_id as "documentId", review_id as "reviewId"
     from public.document_links where token_hash = $1 and expires_at > now()`;
 
-/** The plan as in `is_premium()`, which asks about the caller. An account that waits for its deletion shows nothing. */
+/**
+ * The condition of `is_premium()`, which checks the caller, for the owner of the link. An account that waits for its
+ * deletion shows nothing.
+ */
 const OWNER_MAY_SHARE = `
   exists (select from public.profiles
            where id = $1 and subscription_plan = 'premium'

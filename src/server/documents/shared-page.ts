@@ -1,10 +1,10 @@
 /**
  * `GET /s/<token>`: the document or review of a read-only link, as HTML without script (docs/specification/wins.md 2).
  *
- * Threat: a document is a stranger's text on our origin. Every value is escaped, the policy allows only one inline
- * style by its hash and our fonts, and nothing on the page leads anywhere. Threat: the token leaks. The page requests
- * only our fonts, sends no referrer and is stored by no cache, the service worker leaves the path alone, and the log
- * has the route's pattern only.
+ * Threat: a document is a stranger's text on our origin. Every text of it is escaped, the Content-Security-Policy
+ * allows only our fonts and one inline style by its hash, and the page has no link. Threat: the token leaks. The page
+ * requests only our fonts, sends no referrer and is stored by no cache, the service worker leaves the path alone, and
+ * the log has the route's pattern only.
  */
 import { Hono, type Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -94,7 +94,7 @@ ${content}
   return context.body(body, status, HEADERS);
 }
 
-/** Null for a text that is not a document, which only another client can have stored. */
+/** Null for a text that is not a document, which only a client other than ours can have stored. */
 function documentPage({ title, from, to, content }: SharedDocument): PageParts | null {
   const parsed = parseContent(content);
   if (parsed === null) return null;

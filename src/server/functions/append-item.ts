@@ -59,7 +59,7 @@ function readKey(key: unknown): string | null {
   throw new FunctionError(400, `A key has 1 to ${max} visible ASCII characters.`, { code: 'invalid_key' });
 }
 
-/** A UTC time as `Date.toISOString` writes it, also without milliseconds, from 1970 on. */
+/** A UTC time as `Date.toISOString` writes it, or with fewer or no digits after the seconds, from 1970 on. */
 const isInstant = (value: unknown): value is string =>
   typeof value === 'string' &&
   /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,3})?Z$/.test(value) &&

@@ -1,6 +1,6 @@
 /**
- * Tells each signed-in browser which of its user's days have changed (docs/specification/live.md). One connection of
- * this process follows the changes of all users; a stream receives those of its own user.
+ * Tells signed-in browsers which days of their user have changed (docs/specification/live.md). One connection of this
+ * process follows the changes of all users; a stream receives those of its own user.
  */
 import { randomBytes } from 'node:crypto';
 import { earliestCurrentDay } from '#domain/day/day.ts';
@@ -18,14 +18,14 @@ import type { Logger } from '../log.ts';
 import { NO_EVENTS, type EventCounters } from '../metrics/events.ts';
 import { isCallerPremium } from '../plans/change-plan.ts';
 
-/** A browser opens one stream, so this is the number of a user's browsers. */
+/** The most streams of a user in one process. A browser opens one. */
 export const MAX_STREAMS_PER_USER = 10;
 const MAX_STREAMS = 4_000;
 /** After a lost connection to the database, all streams check their sessions: a few at a time, so that saves go first. */
 const CHECKS: Limits = { maxRunning: 4, maxQueued: MAX_STREAMS };
 /** A stream with more unsent changes than this, for example after an import, gets one `resync` instead. */
 const MAX_WAITING = 100;
-/** How long a stream may outlive its session while nothing changes. */
+/** How often a stream checks its session while nothing changes. */
 const RECHECK_MS = 30_000;
 
 export type StreamEvent = LiveEvent & { id?: string };

@@ -32,9 +32,10 @@ const REFUSALS: Readonly<Record<string, readonly [ContentfulStatusCode, string]>
 };
 
 /**
- * Threat: a stranger makes a link while the owner claims the account, or within the 30 seconds in which another process
- * knows the session as live, and the link outlives the claim, which has ended the earlier links. Ask once the link is
- * stored: the claim deletes sessions before links, and the lock waits for a deletion in flight.
+ * Threat: a stranger who is signed in makes a link while the owner claims the account, which ends sessions and links. A
+ * process may still accept the ended session for 30 seconds, and the new link would outlive the claim. So check the
+ * session once the link is stored: the claim deletes sessions before links, and the lock waits for a deletion in
+ * flight.
  */
 async function hasLiveSession(service: AsService, { claimsJson }: Identity): Promise<boolean> {
   const { session_id: id = null } = JSON.parse(claimsJson) as { session_id?: string };

@@ -1,6 +1,6 @@
 /**
- * `find-entries` {query}: finds the caller's open days whose logs contain the words (docs/decisions/0013), and the tags
- * that complete the query.
+ * `find-entries` {query}: finds the days whose logs contain the words (docs/decisions/0013), among those that the
+ * caller's plan opens, and the tags that complete the query.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Context } from 'hono';
@@ -92,12 +92,12 @@ async function readQuery(context: Context<AppEnv>): Promise<string> {
   throw new FunctionError(400, `A query is a text of up to ${QUERY_MAX_LENGTH} characters`);
 }
 
-// Searches the user's logs, newest first, under row-level security like every other read.
+// Searches the user's logs, newest first, under row-level security.
 //
 // Threat: a full-text index over all users would leak through timing how often others write a word. Only the user's own
 // rows are scanned. The scan is fast enough: 3,650 logs of 2 KB take 10 to 15 ms (docs/decisions/0013).
 
-/** The time limit of the statement. Ten years of typical logs need far less; only maximum-size logs reach the limit. */
+/** The time limit of the statement. Ten years of typical logs need far less. */
 const TIME_LIMIT_MS = 3_000;
 /** Longer logs are read only around the match for the snippet. */
 const MAX_WHOLE_READ_BYTES = 8_192;
@@ -155,7 +155,7 @@ const READ_TAGS = `
    where e.user_id = $1 and (${IS_STALE} or w.tags <> '{}')
    order by e.date`;
 
-/** Counts all tags of the user's open logs. Null as in `findDays`. */
+/** Counts all tags of the logs that the user's plan opens. Null as in `findDays`. */
 async function readTags(
   database: Database,
   { identity, userId }: SignedInCaller,
@@ -181,11 +181,10 @@ async function readLimited<Result extends object>(
 
 // Maintains the per-user search index (`toSearchForm` and the tags of each log) in the table `entry_words`.
 //
-// Indexing is lazy: it runs before a search, not on save, because users save about fifty times per search and save
-// latency matters.
+// Indexing is lazy: it runs before a search and not on save, because users save far more often than they search.
 //
-// Threat: a user must not learn, from a response or its timing, that a locked day has a log. Logs are therefore read
-// under the user's own identity, and locked days are indexed once the plan opens them.
+// Threat: a user learns, from a response or its timing, what a locked log contains. Logs are therefore read under the
+// user's own identity, and locked days are indexed once the plan opens them.
 
 /** A batch ends with the log that reaches this many bytes of text. */
 const BATCH_BYTES = 500_000;

@@ -68,8 +68,8 @@ const REPLACE = `
   returning entry.date, entry.id, entry.revision, earlier.content_text = '' as "wasEmpty"`;
 
 /**
- * The texts that become versions. Threat: a few bytes that replace large logs, again and again, fill the write-ahead
- * log.
+ * The size of the texts that become versions, which counts as written. Threat: a few bytes that replace large logs,
+ * again and again, fill the write-ahead log.
  */
 const REPLACED_BYTES = `
   select coalesce(sum(octet_length(entry.content)), 0)::int as bytes
@@ -94,10 +94,12 @@ const WRITE_FEEDBACK = `
   returning entry.date, json_build_object(
     'feedback', earlier.ai_feedback, 'score', earlier.hustle_score, 'analyzedAt', earlier.ai_analyzed_at) as coach`;
 
-/** The first day that the plan opens, or null. The database answers, so there is one rule and one clock. */
+/**
+ * The first day that the plan opens; null if it opens all. The database answers, so there is one rule and one clock.
+ */
 const FIRST_OPEN_DAY = 'select case when not public.is_premium() then public.first_free_day()::text end as first';
 
-/** Bounds the rows of a user: the oldest imports make room for one that the table does not know. */
+/** Bounds the rows of a user: before a new import is recorded, the oldest ones are deleted. */
 const FORGET_OLD_IMPORTS = `
   delete from public.import_days
    where user_id = $1 and not exists (select from public.import_days where user_id = $1 and import_id = $2)

@@ -113,7 +113,7 @@ export function streamChanges({ config, accessTokens, changeStreams }: ChangesDe
   };
 }
 
-/** A month, so that an answer has 8 MB at most. */
+/** A month, so that a request reads at most 8 MB of logs. */
 const MAX_DAYS = 31;
 
 const READ = `

@@ -69,7 +69,7 @@ type FunctionDeps = {
 
 type ServerFunction = (context: Context<AppEnv>, caller: FunctionCaller) => Response | Promise<Response>;
 
-/** All functions by their name in the path. */
+/** The functions for signed-in callers by their name in the path. */
 export const listFunctions = (deps: FunctionDeps): ReadonlyMap<string, ServerFunction> =>
   new Map<string, ServerFunction>([
     ['paypal-create-order', createOrder(deps.payments)],

@@ -1,9 +1,9 @@
 /**
- * `send-reminder` {}: sends the caller the reminder of today at once, by mail and to the devices, as an example.
+ * `send-reminder` {}: sends the caller the reminder of today at once as an example, by mail, to the devices, or both.
  * Changes nothing of the schedule.
  *
- * Threat: a stolen session floods the owner's mailbox. The mail goes to the proven address of the account alone, three
- * times an hour.
+ * Threat: a stolen session floods the owner's mailbox. The mail goes only to the proven address of the account, at most
+ * three times an hour.
  */
 import type { Context } from 'hono';
 import { currentDay, type DayEnd } from '#domain/day/current-day.ts';

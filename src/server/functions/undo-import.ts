@@ -19,7 +19,7 @@ import type { AppEnv } from '../http/app-env.ts';
 import type { SignedInCaller } from '../http/authenticate.ts';
 import type { Limiters } from '../load/limiters.ts';
 
-/** A restored log is up to 256 KB: some seconds on a small machine. */
+/** Restoring this many logs of 256 KB takes some seconds on a small machine. */
 const DAYS_PER_CALL = 50;
 
 const LIST = `
@@ -46,7 +46,7 @@ const HAD_VERSION = `
       where version.user_id = $1::uuid and version.date = entry.date
         and version.content in (entry.content, public.without_date_header(entry.content)))`;
 
-/** The text of a removed log is the file's: as a version of this transaction it would only take space. */
+/** Deletes the versions that this transaction has made of removed texts: they are in the imported file. */
 const FORGET_VERSIONS = `
   delete from public.entry_versions as version using ${UNDONE}
    where version.user_id = $1::uuid and version.date = undone.date and version.entry_id = undone.id
@@ -69,7 +69,7 @@ const RESTORE_COACH = `
    where ${IS_UNCHANGED} and undone.coach is not null and (entry.ai_analyzed_at >= entry.updated_at) is not true
   returning entry.date`;
 
-/** The bytes that an undo writes. */
+/** The bytes of the texts that the next call restores. */
 const RESTORED_BYTES = `
   select coalesce(sum(octet_length(earlier.content)), 0)::int as bytes
     from (select date, entry_id from public.import_days
