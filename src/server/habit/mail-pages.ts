@@ -1,12 +1,13 @@
 /**
- * The pages behind the links of the evening's mails: `/evening/TOKEN` stores a quick entry, `/unsubscribe/TOKEN` turns
- * a mail off (docs/specification/habit.md 3).
+ * The pages behind the links of reminders and digests: `/evening/TOKEN` stores a quick entry, `/unsubscribe/TOKEN`
+ * turns a mail off (docs/specification/habit.md 3).
  *
  * Threat: mail clients and scanners open every link. GET and HEAD change nothing; the button of the page sends a POST.
  * The token in the URL is the only secret: no page links to another site, `Referrer-Policy` hides the path, nothing is
  * cached, and the request log has only the route's pattern.
  *
- * Threat: a stranger guesses a token. It has 128 random bits, and every wrong one costs a slot of a small queue.
+ * Threat: a stranger guesses a token. It has 128 random bits, or a signature of 128 bits, and an address has one visit
+ * at a time.
  */
 import { Hono, type Context } from 'hono';
 import { dayLabel, type Day } from '#domain/day/day.ts';
@@ -67,7 +68,7 @@ const hasWordsPage = (day: Day): Page => ({
   content: `<p>Your log of <strong>${dayLabel(day)}</strong> was not changed.</p>\n${openDay(day)}`,
 });
 
-/** The position of a quick entry in the list. */
+/** Reads `entry` of the query, the position of a quick entry in `QUICK_ENTRIES`. */
 function readEntry(context: Context<AppEnv>): (typeof QUICK_ENTRIES)[number] | undefined {
   const entry = context.req.query('entry') ?? '';
   return /^\d$/.test(entry) ? QUICK_ENTRIES[Number(entry)] : undefined;
@@ -88,8 +89,8 @@ async function readText(database: Database, userId: string, day: Day): Promise<s
 }
 
 /**
- * Writes as the user, so that the policies decide about the day and the triggers keep versions and tell open pages. One
- * statement: words that arrive at the same moment win.
+ * Runs as the user, so that the policies decide about the day. One statement: it replaces no words that arrive at the
+ * same moment.
  */
 const STORE_ENTRY = `
   insert into public.entries (user_id, date, content) values ($1, $2, $3)

@@ -1,5 +1,6 @@
 /**
- * The tokens in the mails of the evening. Push devices renew their subscriptions with tokens of the same form.
+ * The tokens in the mails of the evening, and in the notifications of reminders. Push devices renew their subscriptions
+ * with tokens of the same form.
  *
  * A token is 16 bytes of the user's id and 16 random bytes as 52 lower-case letters and digits, which fit into a link
  * and into the local part of an address. Only its hash is stored, with the user, the day and what it is for.
@@ -26,7 +27,7 @@ export function createMailToken(userId: string): MailToken {
   return { text: encode(bytes), userId, hash: hash('sha256', bytes, 'buffer') };
 }
 
-/** Null for a text that is not a token. Whether it is valid is known by `findMailToken` alone. */
+/** Null for a text of another form. Whether the token is valid, only the database knows. */
 export function parseMailToken(text: string): Omit<MailToken, 'text'> | null {
   const bytes = decode(text, ID_BYTES + SECRET_BYTES);
   return bytes && { userId: idOf(bytes), hash: hash('sha256', bytes, 'buffer') };
@@ -47,7 +48,7 @@ export async function storeMailTokens(
 
 /**
  * The day and the user of a valid token. Threat: the links of an account that the operator has banned, or that is about
- * to be deleted, write on.
+ * to be deleted, still write.
  */
 export async function findMailToken(
   service: AsService,
@@ -72,7 +73,7 @@ export async function findMailToken(
 const KINDS: readonly DueKind[] = ['reminder', 'digest'];
 const SIGNED_BYTES = ID_BYTES + 1 + 4;
 const SIGNATURE_BYTES = 16;
-/** Providers want the link of a mail to work for 30 days at least. */
+/** Longer than the 30 days that the CAN-SPAM Act of the USA requires. */
 const UNSUBSCRIBE_LIFE_MS = 60 * 24 * 3_600_000;
 
 export type Unsubscription = { userId: string; kind: DueKind; sentAt: Date };
@@ -86,7 +87,7 @@ export function signUnsubscription({ userId, kind, sentAt }: Unsubscription, sec
   return encode(Buffer.concat([signed, signatureOf(signed, secret)]));
 }
 
-/** Null for a text that this server has not signed, or of an old mail. */
+/** Null for a text without a valid signature, or from a mail that is too old. */
 export function verifyUnsubscription(text: string, secret: Buffer, now: Date): Unsubscription | null {
   const bytes = decode(text, SIGNED_BYTES + SIGNATURE_BYTES);
   if (!bytes) return null;

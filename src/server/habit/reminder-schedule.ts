@@ -12,11 +12,13 @@ import type { Due } from '#domain/habit/reminder-time.ts';
 import type { AsService } from '../database/database.ts';
 import { TOKEN_LIFE_MS, type DueKind, type MailToken, type TokenPurpose } from './mail-tokens.ts';
 
-/** Rows of one claim. Its reads and its plan are a statement each, so that an hour with 100,000 mails takes a thousand. */
+/** Rows of one claim. One statement reads the data of all its mails, and one plans the rows that need none. */
 const CLAIM_ROWS = 200;
-/** Longer than a batch takes with a slow mail server; afterwards another process takes the rest. */
+/**
+ * After this time another process may claim the rows. Meant to be longer than a batch takes with a slow mail server.
+ */
 const LEASE_MS = 5 * 60_000;
-/** How long a mail that the mail server has not taken waits for its next attempt. */
+/** How long a mail that the mail server has not taken waits at least for its next attempt. */
 const RETRY_MS = 5 * 60_000;
 
 export type ClaimedRow = {
@@ -132,12 +134,15 @@ export async function markSent<Item extends { sending: Sending }>(
   return items.filter(({ sending }) => marked.has(sending.row.userId));
 }
 
-/** Takes back what `MARK` wrote, unless the row has been planned again meanwhile. */
+/** Takes back what `MARK` wrote to the row, unless it has been planned again meanwhile. */
 const RELEASE = `
   update public.reminder_schedule set sent_day = $3, due_at = $4, day = $5, leased_until = $6
    where user_id = $1 and kind = $2 and sent_day = $5::date and due_at = $7 and lease is null`;
 
-/** For a mail that has certainly not arrived. It is tried again in some minutes, until it is too late for its day. */
+/**
+ * For a mail or notification that has certainly not arrived. It is tried again in some minutes, until it is too late
+ * for its day.
+ */
 export async function releaseMark(
   service: AsService,
   kind: DueKind,

@@ -55,7 +55,10 @@ const WEEK_DAYS = 7;
 const LOG_CHARS = 4_000;
 /** The days whose scores show the trend. */
 const TREND_DAYS = 30;
-/** The logs of the week and the logged dates of the week before, which every plan opens; a Closer's `TREND_DAYS` scores. */
+/**
+ * What digests show: the logs of the week and the logged dates of the week before, which every plan opens, the first
+ * logged day, time off, and on the paid plan the scores of `TREND_DAYS`.
+ */
 const READ_WEEKS = `
   with recipients as (${RECIPIENTS})
   select recipients.*,
@@ -106,8 +109,8 @@ async function sendOne(
 }
 
 /**
- * The review of the seven days as the reviews page would write it, or its stored one. Null if it is not written in
- * time.
+ * The review of the seven days as the reviews page would write it, or its stored one. Null if it is refused, fails or
+ * takes too long.
  */
 async function reviewWeek(
   { coach, log }: DigestDeps,

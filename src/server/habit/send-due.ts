@@ -174,7 +174,7 @@ export async function readByUser<Row extends Recipient>(
 
 /**
  * Mails what was marked as sent. `deferred`: the mail server has certainly not taken it, and the mark is undone.
- * `isShown`: the user has seen it elsewhere, so it is not tried again.
+ * `isShown`: devices were notified as well, so a mail that fails is not tried again.
  */
 export async function deliverMarked(
   { clock, log, mailer }: { clock: Clock; log: Logger; mailer: Pick<Mailer, 'deliverBulk'> },

@@ -88,7 +88,7 @@ export async function sendReminders(deps: ReminderDeps, signal: AbortSignal): Pr
 
 type LastLog = { day: Day; content: string } | null;
 
-/** Reads no more of the last log than a mail shows. */
+/** A mail shows only the first items of the last log, so only its beginning is read. */
 const LAST_LOG_CHARS = 8_000;
 /**
  * Runs as the service, so the statement itself checks which days the plan opens, as the policies of `entries` do. With
