@@ -24,8 +24,9 @@ const TURNS: Limits = { maxRunning: STARTS_PER_TURN, maxQueued: 1_000, maxWaitMs
 const MAX_QUEUED_AT_DATABASE = 200;
 const DATABASE_POLL_MS = 2;
 /**
- * The delay of a 503 is random between these times, so that clients do not return together. It grows while more than
- * `REFUSALS_PER_SECOND` are due, because a refusal costs the event loop about a tenth of a read.
+ * The delay of a 503 is random between these times, so that clients do not return together. It grows with the number of
+ * refusals that wait, so that about `REFUSALS_PER_SECOND` of them end: a refusal costs the event loop about a tenth of
+ * a read.
  */
 const REFUSAL_DELAY_MS = { min: 250, max: 1_250 };
 const REFUSALS_PER_SECOND = 1_000;

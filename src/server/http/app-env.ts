@@ -1,14 +1,14 @@
 /** Hono environment of every request: Node's request and response, and the variables that middleware sets. */
 import type { HttpBindings } from '@hono/node-server';
 
-/** `isFresh`: asks the database whether the session has ended, also if it did so a moment ago. */
+/** `isFresh`: asks the database whether the session has ended, even if this process has just asked. */
 export type VerifyOptions = { isFresh?: boolean };
 
 export type AppEnv = {
   /** Absent when a test calls `app.request()` without a socket. */
   Bindings: Partial<HttpBindings>;
   Variables: {
-    /** Set after authentication; written by the request log. */
+    /** Set after authentication. The request log writes it. */
     userId?: string;
     /** For a pattern with a parameter: the route with its allow-listed name. Logged and counted instead of the pattern. */
     route?: string;

@@ -12,7 +12,6 @@ import type { AppEnv, VerifyOptions } from './app-env.ts';
 /** A signed-in user, whom the routers hand to their handlers. */
 export type SignedInCaller = { readonly userId: string; readonly identity: Identity };
 
-/** A guest has no user. */
 export type Guest = { readonly userId: null; readonly identity: Identity };
 export type Caller = SignedInCaller | Guest;
 
@@ -44,7 +43,7 @@ export async function authenticate(
   return { userId: claims.sub, identity: { role: 'authenticated', claimsJson: claims.json } };
 }
 
-/** Authenticates the caller of a request, now and again once its body has arrived (`limit-body.ts`). */
+/** Authenticates the caller of a request, and lets `limit-body.ts` do so again once the body has arrived. */
 export function authenticateRequest(context: Context<AppEnv>, check: CallerCheck): Promise<Caller> {
   const authenticateCaller = (options?: VerifyOptions) =>
     authenticate(context.req.header('authorization'), check, options);

@@ -1,5 +1,5 @@
 /**
- * The client's network address, for rate limits, sessions and the access to `/metrics`.
+ * The client's network address, such as for rate limits, fair queues, sessions and the access to `/metrics`.
  *
  * Threat: a client can forge headers. A header is trusted only if CLIENT_ADDRESS_HEADER names it, and then only its
  * last entry, which the operator's proxy appended.
@@ -37,8 +37,8 @@ function toAddress(header: string | undefined, remoteAddress: string | undefined
 }
 
 /**
- * Returns the /64 prefix of an IPv6 address: one client holds a whole /64, so limits per address would have no effect.
- * Returns an IPv4 address unchanged.
+ * Returns the /64 prefix of an IPv6 address: one client may hold a whole /64, so limits per address would have no
+ * effect. Returns an IPv4 address unchanged.
  */
 export function networkPrefix(ip: string): string {
   if (!ip.includes(':')) return ip.slice(0, 64);

@@ -26,7 +26,8 @@ const MAX_BUFFERED_BYTES = 128 * 1024 * 1024;
 const CHECK_INTERVAL_MS = 1_000;
 /**
  * A body may have this many pieces, and one more for each 64 bytes. A packet of the network holds 500 bytes or more, so
- * only a client that writes tiny chunks gets there. Eight bodies of a megabyte in single bytes would take four seconds.
+ * only a client that writes tiny chunks gets there. Eight bodies of a megabyte in single bytes would occupy the event
+ * loop for four seconds.
  */
 const MAX_PIECES = 1_024;
 const BYTES_PER_PIECE = 64;
@@ -62,7 +63,7 @@ type Connection = {
 };
 
 export type ConnectionGuard = {
-  /** Call for each request of a server of `GuardedRequest`. False: the connection has been closed. */
+  /** Call for each request, which the server creates as a `GuardedRequest`. False: the connection has been closed. */
   beginRequest(incoming: GuardedRequest, outgoing: ServerResponse): boolean;
   endRequest(incoming: IncomingMessage, outgoing: ServerResponse): void;
   stop(): void;

@@ -1,6 +1,7 @@
 /**
- * Error responses that no API defines: unknown paths and hosts, oversized bodies, an unreachable sandbox, unexpected
- * failures. One format serves every client: auth-js reads `code` and `message`, postgrest-js also `details` and `hint`.
+ * Error responses that no API defines: unknown paths, methods and hosts, oversized bodies, an unreachable sandbox,
+ * unexpected failures. One format serves every client: auth-js reads `code` and `message`, postgrest-js also `details`
+ * and `hint`.
  */
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';

@@ -28,7 +28,7 @@ export function hostGuard(config: Pick<Config, 'publicUrl'>): MiddlewareHandler<
 
 type HostConfig = { readonly publicUrl: string; readonly auth: Pick<Config['auth'], 'redirectPatterns'> };
 
-/** @param isPage whether a page is served at this path; APIs, files and health checks respond under every host name */
+/** @param isPage whether a page is served at this path: APIs, files and health checks are not redirected */
 export function canonicalHost(config: HostConfig, isPage: (path: string) => boolean): MiddlewareHandler<AppEnv> {
   const home = new URL(config.publicUrl);
   return async (context, next) => {
@@ -46,7 +46,7 @@ export function canonicalHost(config: HostConfig, isPage: (path: string) => bool
 /**
  * Ignores the port, because proxies drop it and tunnels change it. Allows a host that is closer to this machine than
  * PUBLIC_URL (loopback or private network): a proxy that does not forward `Host` sends such a name, and a redirect
- * would loop.
+ * would loop. Also allows the hosts of AUTH_REDIRECT_URLS.
  */
 function isHomeOrAllowed(host: string, home: URL, { redirectPatterns }: HostConfig['auth']): boolean {
   const requested = URL.parse(`${home.protocol}//${host}`);
@@ -70,8 +70,8 @@ const proximity = (hostname: string): number => (isLoopback(hostname) ? 2 : isPr
 
 /**
  * Browsers send `Sec-Fetch-Site` to https and loopback origins. Otherwise a form submission has an `Origin`, which is
- * `null` for a page with `no-referrer`. Clients other than browsers send neither header, and their requests are not
- * cross-site.
+ * `null` for a page with `no-referrer`. A request with neither header comes from a client other than a browser, and is
+ * not cross-site.
  */
 export function isCrossSiteRequest(context: Context<AppEnv>, { publicUrl }: Pick<Config, 'publicUrl'>): boolean {
   const site = context.req.header('sec-fetch-site');

@@ -51,7 +51,10 @@ export function limitBody(
   };
 }
 
-/** Reads the body as UTF-8 text. Throws BodyTooLargeError, or BusyError while large bodies take too much memory. */
+/**
+ * Reads the body as UTF-8 text. Throws a BodyTooLargeError, a BusyError while large bodies take too much memory, or
+ * another error if the client or its session has gone.
+ */
 export async function readText(context: Context<AppEnv>): Promise<string> {
   const bytes = await readBytes(context);
   const text = new TextDecoder().decode(bytes);
@@ -64,7 +67,7 @@ export async function readText(context: Context<AppEnv>): Promise<string> {
  * buffers until a collection.
  */
 function free({ buffer, length }: Uint8Array): void {
-  // Small buffers of Node share one memory.
+  // Small buffers of Node share one block of memory.
   if (buffer instanceof ArrayBuffer && buffer.byteLength === length) buffer.transfer(0);
 }
 
@@ -77,7 +80,8 @@ export async function readBytes(context: Context<AppEnv>, maxBytes = Infinity): 
   const isChunked = context.req.header('transfer-encoding') !== undefined;
   holdBody(isChunked ? limit : stated || 0);
   const incoming = context.env?.incoming;
-  // A client that has left: the adapter returns the body if Node had received all of it, at most 64 KB.
+  // A client that has left (or a test without a socket): the adapter returns the body if Node had received all of it,
+  // at most 64 KB.
   const hasLeft = !incoming || incoming.destroyed || incoming.readableDidRead;
   const body = hasLeft
     ? new Uint8Array(await context.req.arrayBuffer())

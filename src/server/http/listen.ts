@@ -1,6 +1,6 @@
 /**
- * The HTTP listener: timeouts against slow clients, security headers on every response, and a graceful shutdown that
- * lets requests in flight finish.
+ * The HTTP listener: timeouts against slow clients, security headers, and a graceful shutdown that lets requests in
+ * flight finish.
  */
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
@@ -30,7 +30,7 @@ const MAX_STOP_MS = 10_000;
  * response that the connection ends. Closing it at once would cut a request that is on its way.
  */
 const DRAIN_IDLE_MS = 5_000;
-/** An analysis of the coach, the longest request, takes 60 s by default. */
+/** An analysis of the coach takes up to 60 s by default. */
 const MAX_DRAIN_MS = 75_000;
 /**
  * Connections that the system keeps until they are accepted; it may set a lower limit. The client of a connection
@@ -111,8 +111,8 @@ export async function listen({
         guard.endRequest(incoming, outgoing);
         if (isClosingIdle) setImmediate(() => server.closeIdleConnections());
       });
-      // Threat: a client sends many requests at once and leaves. A request begins once the ones before it are answered,
-      // which its own answer waits for anyway, so those that are left cost no statement.
+      // Threat: a client sends many requests on one connection at once and leaves. Each begins once the one before it
+      // is answered, for which its own answer has to wait anyway. So the rest are never run.
       const { socket } = incoming;
       const earlier = newest.get(socket);
       newest.set(socket, outgoing);

@@ -43,7 +43,7 @@ type RouteFiles = Partial<Record<RouteName, { early: string[]; scripts: string[]
 /**
  * `preloads`: a `Link` header, so that a deep link causes no request waterfall. What the first paint waits for comes
  * first: over HTTP/1.1 a browser opens six connections, and asks for these files before it reads the page. `policy`:
- * this page's own Content-Security-Policy. Null: the one that every other response has.
+ * this page's own Content-Security-Policy. Null: the default one of pages (`security-headers.ts`).
  */
 type Page = { file: BuiltFile; preloads: string; policy: string | null };
 export type Site = {
@@ -126,8 +126,8 @@ const preloadsOf = (html: string, early: readonly string[], scripts: readonly st
   [
     ...Array.from(html.matchAll(STYLE_SHEET), ([, path]) => `<${path}>; rel=preload; as=style; crossorigin`),
     ...Array.from(html.matchAll(CLASSIC_SCRIPT), ([, path]) => `<${path}>; rel=preload; as=script`),
-    // Low priority: the page paints its frame without them.
     ...early.map((script) => `</${script}>; rel=modulepreload`),
+    // Low priority: the page paints its frame without them.
     ...(early.length > 0 ? [] : scripts).map((script) => `</${script}>; rel=modulepreload; fetchpriority=low`),
   ].join(', ');
 
@@ -249,7 +249,7 @@ type BuiltFile = {
   /** False for formats that are compressed already (fonts, images), and for files without a Brotli variant. */
   readonly isBrotli: boolean;
   readonly etag: string;
-  /** The content of a file in Brotli, kept once a client without Brotli has asked for it. */
+  /** The content of a Brotli file without compression, kept once it has been read. */
   plain?: Promise<Uint8Array<ArrayBuffer>>;
 };
 
@@ -279,7 +279,7 @@ const TYPES: Record<string, string> = {
 const etagOf = (body: Uint8Array | string): string =>
   `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
 
-/** Decompresses a file for clients that do not accept Brotli. */
+/** The content of a file without compression. */
 function readPlain(file: BuiltFile): Promise<Uint8Array<ArrayBuffer>> {
   if (!file.isBrotli) return Promise.resolve(file.body);
   return (file.plain ??= decompress(file.body));
