@@ -115,6 +115,26 @@ describe('without a file', () => {
       other.release();
     }
   });
+
+  test('a running server adopts rotated keys although the first read of them failed', async () => {
+    await load(null);
+    const service = db.database.asService('read the signing keys');
+    let failsToRead = false;
+    const run: typeof service.run = (query) =>
+      failsToRead && !query.compile().sql.includes('md5') ? Promise.reject(new Error('no answer')) : service.run(query);
+    const database = { asService: () => ({ ...service, run }) };
+    const keys = await loadSigningKeys({ signingKeyFile: null, dataDir, database, clock, log });
+    const oldKid = await kidOf(keys);
+    await db.admin.query('update auth.signing_keys set key_set = $1', [
+      writeKeyFile(await rotateKeys(await readKeys(databaseKeySource(service)), { now: clock.now() })),
+    ]);
+    failsToRead = true;
+    aheadMs = 10_000;
+    expect(await kidOf(keys)).toBe(oldKid);
+    failsToRead = false;
+    aheadMs = 20_000;
+    expect(await kidOf(keys)).not.toBe(oldKid);
+  });
 });
 
 test('rejects an unusable key with an error that names the file and never quotes the key', async () => {

@@ -8,7 +8,14 @@ import type { Clock } from '#server/clock.ts';
 import type { Database } from '#server/database/database.ts';
 import { runAsServer } from '#server/load/request-context.ts';
 import type { Logger } from '#server/log.ts';
-import { keySource, readKeys, type KeyFile, type SigningAlgorithm, type VerificationJwk } from './key-file.ts';
+import {
+  keySource,
+  parseKeys,
+  readKeys,
+  type KeyFile,
+  type SigningAlgorithm,
+  type VerificationJwk,
+} from './key-file.ts';
 import { createKeysIfMissing } from './stored-keys.ts';
 
 /** How long a verifier may cache the published keys. */
@@ -79,8 +86,10 @@ export async function loadSigningKeys({ signingKeyFile, dataDir, database, clock
     try {
       const current = await source.readStamp();
       if (current === stamp) return;
+      const text = await source.readText();
+      // Not before the text is read: a failed read is repeated at the next check.
       stamp = current;
-      const next = await importKeys(await readKeys(source));
+      const next = await importKeys(await parseKeys(source, text));
       if (!next.root.equals(keys.root)) throw new Error(`${source.name} derives other secrets: restart to use it`);
       keys = next;
       version += 1;
