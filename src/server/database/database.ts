@@ -19,7 +19,10 @@ export type PoolState = {
 /** The identity that row-level security sees: the role, and the claims as JSON (`request.jwt.claims`). */
 export type Identity = {
   role: 'anon' | 'authenticated';
-  /** The claims of the access token that policies read, as JSON. A guest has only the role: `{"role":"anon"}`. */
+  /**
+   * The claims that policies read, as JSON: those of an access token, or those that the server makes to work on behalf
+   * of a user. A guest has only the role: `{"role":"anon"}`.
+   */
   claimsJson: string;
 };
 

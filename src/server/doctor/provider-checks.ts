@@ -90,7 +90,7 @@ function describeMailFailure(error: unknown): Finding {
   );
 }
 
-/** Checks where mails to the reply addresses arrive. Sends no mail. */
+/** Checks how mails to the reply addresses arrive: DNS, webhook, SMTP port and its certificate. Sends no mail. */
 export const inboundCheck = ({ inbound, publicUrl }: Config): Check => ({
   name: 'inbound',
   async run(signal) {

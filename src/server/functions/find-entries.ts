@@ -111,7 +111,8 @@ const IS_STALE = 'w.tags_revision is distinct from e.revision';
 
 /**
  * Builds the statement for a number of words; the words themselves are parameters, never SQL text. If $2 is true, days
- * with a stale index row count as matches. A result without such a day is complete up to its last day.
+ * with a stale index row count as matches. A result without such a day lacks no match that is newer than its oldest
+ * day.
  */
 function statementFor(words: number): string {
   const conditions = Array.from({ length: words }, (_, index) => `strpos(w.words, $${index + 4}) > 0`);

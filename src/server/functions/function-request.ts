@@ -78,7 +78,9 @@ const UNKNOWN_ZONE = 'Send a date, or a time_zone such as Europe/Vienna: your da
 type Zones = {
   /** The zone that the request names. It takes precedence. */
   asked: string | null;
-  /** The zone of the browser that has made the connection, for an account without preferences. */
+  /**
+   * The zone of the browser that made the access token or linked the Slack user, for an account without preferences.
+   */
   connected: string | null;
   /** The instant whose day is meant, for text that was written before it is sent. Now by default and at the latest. */
   at?: Date;

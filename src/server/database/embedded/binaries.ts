@@ -22,7 +22,10 @@ export type Binaries = {
 type Version = { major: number; minor: number };
 type Installed = Version & { folder: string };
 
-/** Threat: in a folder where others may write, such as /tmp, root would run a binary that another user planted. */
+/**
+ * Holds the copy of the package if root starts the server. Threat: in a folder where others may write, such as /tmp,
+ * root would run a binary that another user planted.
+ */
 const ROOT_OWNED_FOLDER = '/var/lib/hustle-forge';
 
 /** Where Debian, the packages of postgresql.org for Red Hat, and Homebrew put the programs of a major version. */
