@@ -60,3 +60,11 @@ test.each([
   expect(entries.map(({ body }) => body.text)).toEqual(['kept']);
   expect(skipped.map(({ reason }) => reason)).toEqual(['broken']);
 });
+
+test('reads a comment full of sections that are not closed in linear time', async () => {
+  const comment = `<!--${'<![CDATA['.repeat(50_000)}-->`;
+  const startedAt = performance.now();
+  const { entries } = await read(backup(`<r><uid>a</uid><date>1388534400000</date><text>kept${comment}</text></r>`));
+  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  expect(entries).toHaveLength(1);
+});

@@ -12,7 +12,7 @@ import {
   readEachFile,
   skip,
 } from './journal-reader.ts';
-import { attributeOf, decodeEntities, tagsOf } from './markup.ts';
+import { attributeOf, contentOf, tagsOf } from './markup.ts';
 
 const isXml = ({ path }: SourceFile): boolean => /\.xml$/i.test(path);
 const isEncrypted = ({ path }: SourceFile): boolean => /\.denc$/i.test(path);
@@ -69,14 +69,8 @@ function* rowsOf(xml: string): Generator<{ table: string; row: Row }> {
       row = kind === 'start' ? new Map() : null;
     } else if (kind === 'start') field = tag;
     else {
-      if (field?.name === name && kind === 'end') row?.set(name, unescapeXml(xml.slice(field.end, tag.start)));
+      if (field?.name === name && kind === 'end') row?.set(name, contentOf(xml.slice(field.end, tag.start)));
       field = null;
     }
   }
 }
-
-const unescapeXml = (content: string): string =>
-  content
-    .split(/<!\[CDATA\[([^]*?)\]\]>/)
-    .map((part, index) => (index % 2 === 1 ? part : decodeEntities(part)))
-    .join('');

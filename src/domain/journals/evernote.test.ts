@@ -112,6 +112,13 @@ describe('the ENEX export of Evernote', () => {
     expect(skipped.map(({ reason }) => reason)).toEqual(['noDate', 'invalidDate']);
   });
 
+  test('takes linear time for a comment full of sections that are not closed', async () => {
+    const startedAt = performance.now();
+    const { entries } = await read(enex(note({ title: `One<!--${'<![CDATA['.repeat(50_000)}-->` })));
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    expect(entries).toHaveLength(1);
+  });
+
   test('reads any title and text', async () => {
     const xml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
     const word = fc.stringMatching(/^[\p{L}\d<>&"' .]{1,20}$/u).map((text) => `x${text.replace(/\s+/g, ' ').trim()}`);

@@ -13,7 +13,7 @@ import {
   isHidden,
   skip,
 } from './journal-reader.ts';
-import { attributeOf, decodeEntities, findElements, replaceElements, tagsOf } from './markup.ts';
+import { attributeOf, contentOf, findElements, replaceElements, tagsOf } from './markup.ts';
 import { dayOfNote } from './timestamps.ts';
 
 const isEnex = (file: SourceFile): boolean => /\.enex$/i.test(file.path) && !isHidden(file);
@@ -95,13 +95,6 @@ function cutResources(bytes: Uint8Array, from: number, to: number): { parts: Uin
 }
 
 const field = (xml: string, name: string): string => findElements(xml, name)[0]?.inner.trim() ?? '';
-
-/** The text of an XML element: CDATA sections as they are, entities decoded outside them. */
-const contentOf = (inner: string): string =>
-  inner
-    .split(/(<!\[CDATA\[[^]*?\]\]>)/)
-    .map((piece) => (piece.startsWith('<![CDATA[') ? piece.slice(9, -3) : decodeEntities(piece)))
-    .join('');
 
 function* readNote(xml: string, attachments: number, label: string, zone: string): Generator<JournalEntry | Skipped> {
   const title = contentOf(field(xml, 'title')).replace(/\s+/g, ' ').trim();

@@ -262,13 +262,16 @@ type Tag = {
   end: number;
 };
 
+const CDATA_START = '<![CDATA[';
+const CDATA_END = ']]>';
+
 /** All tags in order. Comments and CDATA sections are skipped. */
 export function* tagsOf(markup: string): Generator<Tag> {
   let at = markup.indexOf('<');
   while (at >= 0) {
     const skipped = [
       ['<!--', '-->'],
-      ['<![CDATA[', ']]>'],
+      [CDATA_START, CDATA_END],
     ].find(([opening]) => markup.startsWith(opening!, at));
     if (skipped) {
       const end = markup.indexOf(skipped[1]!, at);
@@ -381,6 +384,19 @@ export const decodeEntities = (text: string): string =>
       return code > 0 && code <= 0x10_ff_ff && (code < 0xd8_00 || code > 0xdf_ff) ? String.fromCodePoint(code) : entity;
     },
   );
+
+/** The text of an XML element: CDATA sections as they are, entities decoded outside them. */
+export function contentOf(inner: string): string {
+  let text = '';
+  let from = 0;
+  for (;;) {
+    const start = inner.indexOf(CDATA_START, from);
+    const end = start < 0 ? -1 : inner.indexOf(CDATA_END, start + CDATA_START.length);
+    if (end < 0) return text + decodeEntities(inner.slice(from));
+    text += decodeEntities(inner.slice(from, start)) + inner.slice(start + CDATA_START.length, end);
+    from = end + CDATA_END.length;
+  }
+}
 
 /** The text of a short element on one line: a title or a date. */
 export function textOf(markup: string): string {
