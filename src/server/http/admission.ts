@@ -8,6 +8,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { getRequestListener, HttpBindings } from '@hono/node-server';
+import { getPath } from 'hono/utils/url';
 import { addressOf, networkPrefix } from './client-address.ts';
 import { BusyError, createRequestContext, runInRequestContext, type RequestContext } from '../load/request-context.ts';
 import type { ConcurrencyLimiter, Limits, Release } from '../load/concurrency-limiter.ts';
@@ -101,12 +102,13 @@ export function createAdmission({ limiters, connections, clientAddressHeader, lo
   async function answer(
     context: RequestContext,
     { incoming, outgoing }: HttpBindings,
+    path: string,
     run: () => ReturnType<Fetch>,
   ): Promise<unknown> {
     let response: unknown;
     try {
       connections.refuseIfFull(context);
-      const { limiter, add } = API.test(incoming.url ?? '') ? apiTurns : pageTurns;
+      const { limiter, add } = API.test(path) ? apiTurns : pageTurns;
       add(limiter.tryAcquire(context) ?? (await limiter.acquire(context)));
       response = await run();
     } catch (error) {
@@ -143,7 +145,10 @@ export function createAdmission({ limiters, connections, clientAddressHeader, lo
     const run = () => fetch(request, env);
     if (PROBES.has(incoming.url!)) return runInRequestContext(createRequestContext('probe'), run);
     const context = createRequestContext(networkPrefix(addressOf(incoming, trust)), bodies);
-    return runInRequestContext(context, () => answer(context, bindings, run));
+    // Threat: `/%72est/v1/entries` and `/x/../rest/v1/entries` reach the API too, and would keep the queue too long for
+    // the requests of others to begin.
+    const path = getPath(request);
+    return runInRequestContext(context, () => answer(context, bindings, path, run));
   };
 }
 
