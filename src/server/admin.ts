@@ -29,7 +29,10 @@ function describeCommand({ usage, help }: Command): string {
   return help.map((line, index) => `  ${(index === 0 ? usage : '').padEnd(HELP_COLUMN - 2)}${line}\n`).join('');
 }
 
-/** Returns the text to print. Throws a CommandError, or the Error of a setting or the database that cannot be used. */
+/**
+ * Returns the text to print. Throws a CommandError for an expected failure, and another Error for the rest, such as an
+ * invalid setting or an unreachable database.
+ */
 export async function runAdminCommand(args: readonly string[], env?: Environment): Promise<string> {
   const { positionals, values } = readArguments(args);
   const [name, subject, ...rest] = positionals;

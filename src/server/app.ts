@@ -143,22 +143,30 @@ export function createApp(deps: Deps): Hono<AppEnv> {
   return app;
 }
 
-/** Another method gets 405 here. `/metrics` is left out: an installation may hide that it has metrics. */
+/**
+ * Paths of which only GET and HEAD have a route; another method is answered with 405. `/metrics` is not among them,
+ * because an installation may hide that it has metrics.
+ */
 const READ_ONLY_PATHS = new Set(['/healthz', '/readyz', '/config.json']);
 
-/** Files and API paths, also Supabase APIs that we do not provide: their clients expect JSON. */
+/**
+ * Files and API paths, which are answered with an error instead of a redirect. Among them are Supabase APIs that this
+ * server does not have, because their clients expect JSON.
+ */
 const NON_PAGE_PATHS =
   /^\/(assets|auth|rest|functions|realtime|storage|graphql|sandbox)(\/|$)|\.(?!html$)[a-z0-9]{1,12}$/i;
 
 const isPageRequest = (method: string, path: string, accept = '*/*'): boolean =>
   (method === 'GET' || method === 'HEAD') && !NON_PAGE_PATHS.test(path) && /text\/html|\*\/\*/.test(accept);
 
-/** Probes, scrapes and the files of pages are most of the requests. Logged at debug level to keep the log readable. */
+/**
+ * Probes, scrapes and the files of pages: frequent requests, which are logged at debug level to keep the log readable.
+ */
 const DEBUG_ROUTES = new Set(['/healthz', '/readyz', '/metrics', '/assets/*']);
 
 /** Logs one line per request with the route's pattern. Threat: URLs can contain tokens, so they are never logged. */
 function requestLog({ log, metrics }: { log: Logger; metrics: Metrics }): MiddlewareHandler<AppEnv> {
-  // All fields are listed below and none is private, so redaction is switched off to save time per request.
+  // All fields are listed below and none is a secret, so redaction is switched off to save time per request.
   const lines = log.child({}, { redact: [] });
   return async (context, next) => {
     const startedAt = performance.now();
@@ -178,7 +186,10 @@ function requestLog({ log, metrics }: { log: Logger; metrics: Metrics }): Middle
   };
 }
 
-/** Only a 500 needs a human: a 502 means an unreachable simulator, a 503 overload or another temporary failure. */
+/**
+ * Only a 500 is an error that a person must look into. A 502 means an unreachable simulator, a 503 overload, another
+ * temporary failure or a feature that is off.
+ */
 function logLevel(status: number, route: string): 'error' | 'warn' | 'info' | 'debug' {
   if (status === 500) return 'error';
   if (status > 500) return 'warn';

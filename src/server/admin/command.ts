@@ -1,11 +1,11 @@
-/** Shared by the operator commands: their shape, their errors and the database that they run against. */
+/** The types, the error and the helpers that the operator commands share. */
 import { readConfig, type Config } from '../config/config.ts';
 import { openDatabase } from '../database/connect.ts';
 import type { Database } from '../database/database.ts';
 import { queryBuilder } from '../database/query-builder.ts';
 import { createLog } from '../log.ts';
 
-/** An expected failure: wrong arguments, an unknown account, a refused refund. */
+/** An expected failure, such as wrong arguments, an unknown account or a refused refund. */
 export class CommandError extends Error {}
 
 /** Every option of any command; `parseArgs` reads them. */
@@ -30,7 +30,10 @@ export type Invocation = {
 };
 
 export type Command = {
-  /** As in the help, such as `plan:grant ADDRESS [--days N]`. It also tells which arguments the command takes. */
+  /**
+   * As in the help, such as `plan:grant ADDRESS [--days N]`. The parser reads from it whether the command takes an
+   * argument, and which options.
+   */
   usage: string;
   help: readonly string[];
   /** Returns the text to print. */
@@ -39,7 +42,7 @@ export type Command = {
 
 type Work = (database: Database, config: Config) => Promise<string>;
 
-/** Joins the embedded database of a running server, so the operator need not stop the server. */
+/** Uses the embedded database of a running server if there is one, so the operator need not stop the server. */
 export async function withDatabase({ env }: Pick<Invocation, 'env'>, work: Work): Promise<string> {
   const config = readConfig(env);
   const database = await openDatabase({ config, log: createLog('warn'), whenRunning: 'join' });
@@ -60,7 +63,7 @@ export async function findUserId(database: Database, address: string): Promise<s
   return found[0].id;
 }
 
-/** Returns null without `--days`. Throws a CommandError for a number out of range. */
+/** Returns null without `--days`. Throws a CommandError unless it is a whole number from 1 to `max`. */
 export function readDays({ days }: Options, max: number): number | null {
   if (days === undefined) return null;
   const count = Number(days);

@@ -128,8 +128,8 @@ function describeRotation({ signing, others }: KeyFile): string {
 }
 
 /**
- * Deletes the stored keys once a file has replaced them. Refuses a file with another `root`: the secrets that encrypt
- * second factors and pending sign-ins are derived from it, so no server could read these again.
+ * Deletes the stored keys once a file has replaced them. Refuses a file with another `root`: the keys that encrypt
+ * second factors and pending sign-ins are derived from the root, so no server could decrypt them any more.
  */
 function forgetKeys(database: Database, { auth: { signingKeyFile } }: Config): Promise<string> {
   if (signingKeyFile === null) {
@@ -232,8 +232,9 @@ type Rotation = {
 };
 
 /**
- * Returns the keys with a new first key and the same root, so that refresh tokens, codes and sealed secrets stay valid.
- * The old keys lose their private members and end once their last token has ended and no verifier caches the old JWKS.
+ * Returns the keys with a new signing key and the same root, so that refresh tokens, codes and sealed secrets stay
+ * valid. The old keys lose their private members. They verify until the access tokens of sessions that they have signed
+ * have expired and no verifier caches the old JWKS; with `endsNow` they end at once.
  */
 export async function rotateKeys(file: KeyFile, { now, endsNow = false }: Rotation): Promise<KeyFile> {
   const nowSeconds = Math.floor(now.getTime() / 1000);

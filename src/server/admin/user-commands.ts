@@ -1,4 +1,4 @@
-/** The commands `user:…`, which show, export, change or delete one account. Each adds an audit row of the operator. */
+/** The commands `user:…`, which show, export, change or delete one account. The audit log records what they do. */
 import { JSON_FORMAT } from '#domain/export/formats/json-format.ts';
 import { ROUTES } from '#domain/routes.ts';
 import {
@@ -125,7 +125,10 @@ async function removeUser({ database, config, address, userId, options }: Target
   return `${address} is deleted.`;
 }
 
-/** The members of the file besides the logs: name, table, the column that holds the user's id, and the omitted columns. */
+/**
+ * The tables in the output of `user:export`, besides the logs: the name of the member, the table, the column with the
+ * user's id, and the columns that are left out.
+ */
 const TABLES: readonly (readonly [name: string, table: string, key: string, secrets: readonly string[]])[] = [
   ['account', 'auth.users', 'id', ['password_hash']],
   ['identities', 'auth.identities', 'user_id', []],
@@ -151,8 +154,8 @@ const TABLES: readonly (readonly [name: string, table: string, key: string, secr
 ];
 
 /**
- * The text of `user:export`: everything that is stored about one person, without the secrets that open the account. The
- * logs have the form of the JSON export, so the file can be imported (docs/specification/export-and-import.md 3).
+ * The text of `user:export`: one user's logs and rows of TABLES, without the secrets that open the account. The logs
+ * have the form of the JSON export, so the file can be imported (docs/specification/export-and-import.md 3).
  */
 async function exportUser(database: Database, userId: string, exportedAt: Date): Promise<string> {
   const parts: Record<string, unknown> = { format: JSON_FORMAT, exportedAt: exportedAt.toISOString() };
