@@ -1,4 +1,4 @@
-/** Reads and writes accounts: a user's row, the identities they sign in with and their second factors. */
+/** Reads accounts (a user with identities and second factors), and changes users and identities. */
 import { randomUUID } from 'node:crypto';
 import type { Selectable, Updateable } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
@@ -109,7 +109,7 @@ export function toAccount({ identities, factors, ...user }: AccountRow): Account
   };
 }
 
-/** Throws if the user is gone. Callers have just read the user's row, so only a concurrent deletion causes this. */
+/** Throws if the user is gone. Callers have found the user before, so only a concurrent deletion causes this. */
 export async function getAccount(service: AsService, id: string): Promise<Account> {
   const [row] = await service.run(accountQuery(id));
   if (!row) throw new Error('the account was deleted concurrently');
@@ -118,11 +118,11 @@ export async function getAccount(service: AsService, id: string): Promise<Accoun
 
 type NewAccount = {
   email: string;
-  /** Null for an account that signs in with mailed codes. */
+  /** Null for an account without a password, such as one that signs in with mailed codes. */
   passwordHash: string | null;
   data: JsonObject;
   confirmed: boolean;
-  /** An administrator made the account: its metadata are `data` alone, and its identity has none of them. */
+  /** True if an administrator makes the account: the user's metadata and the identity's data are then not mixed. */
   isManaged?: boolean;
   now: Date;
 };
@@ -167,8 +167,8 @@ export async function createAccount(service: AsService, account: NewAccount): Pr
 export const EMAIL_APP_METADATA = { provider: 'email', providers: ['email'] } as const;
 
 /**
- * The data of an e-mail identity. As in Supabase, it is also copied into the user's metadata
- * (docs/specification/api.md 7), except for an account that an administrator makes.
+ * The data of an e-mail identity. As in Supabase, a sign-up also copies it into the user's metadata; an account that an
+ * administrator makes has no such copy.
  */
 export const emailIdentityData = (userId: string, email: string, verified: boolean): JsonObject => ({
   email,

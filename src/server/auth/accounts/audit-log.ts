@@ -1,6 +1,7 @@
 /**
- * The audit log of security events (docs/specification/accounts.md 13). Rows are only added; the deletion of an account
- * erases from its rows what names a person (`erase_audit_log`).
+ * The audit log of security events (docs/specification/accounts.md 13). It is append-only, with two exceptions: a job
+ * deletes rows after 400 days, and the deletion of an account erases from its rows what names a person
+ * (`erase_audit_log`).
  */
 import type { Insertable } from 'kysely';
 import type { AsService } from '#server/database/database.ts';
@@ -57,7 +58,7 @@ export type AuditEvent =
 
 export type AuditEntry = {
   at: Date;
-  /** Null for an event without an account, such as `key_rotated` or a failed sign-in to an unknown address. */
+  /** Null for an event without an account, such as `key_rotated` or a rejected SAML response. */
   userId: string | null;
   actor: Tables['auth.audit_log']['actor'];
   event: AuditEvent;

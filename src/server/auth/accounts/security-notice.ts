@@ -12,10 +12,10 @@ export type MailDeps = Pick<AuthDeps, 'config' | 'mailer' | 'clock' | 'database'
 type Notice = { to: string; securing: Securing };
 
 /**
- * Reads the account and sends after the response, so the advice fits the account after the change. Sends nothing beyond
- * the mails of the recipient (`limits.allowMail`); the last allowed mail says that it is the last.
+ * Reads the account and sends after the response, so the advice fits the account after the change. Sends nothing above
+ * the recipient's mail limit (`limits.allowMail`); the last allowed mail says that it is the last.
  *
- * @param kind null for a mail that the caller has counted
+ * @param kind null for a mail that the caller has counted towards that limit
  * @param user the account before the change: the mail goes to its address
  */
 export function sendNotice(
@@ -37,7 +37,9 @@ export function sendNotice(
   });
 }
 
-/** Sends a notice that its reader must not miss, and that needs no account. The address has been proven. */
+/**
+ * Sends a notice that the owner must not miss, with a text that does not depend on the account, to a proven address.
+ */
 export const sendUrgent = (deps: Pick<MailDeps, 'mailer' | 'limits'>, address: string, message: MailMessage): void =>
   deps.mailer.prepare(async () => {
     if ((await deps.limits.allowMail('urgent', { address, isProven: true })) !== 'no') deps.mailer.send(message);
@@ -74,7 +76,7 @@ export const providerLabel = (providers: readonly Provider[], name: string): str
 export const mailDeletionUndone = (deps: MailDeps, user: Pick<UserRow, 'id' | 'email'>): void =>
   sendNotice(deps, user, deletionUndoneMail);
 
-/** The columns of `auth.users` that hold when a message was last sent to the user: one column per kind of message. */
+/** The columns of `auth.users` that hold when a message of some kind was last sent to the user. */
 export type SentColumn =
   | 'confirmation_sent_at'
   | 'recovery_sent_at'

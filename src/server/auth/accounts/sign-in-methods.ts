@@ -14,8 +14,8 @@ const SIGN_IN_TABLES = [
 ] as const;
 
 /**
- * Requires a transaction. Deletes the user's identities, second factors, passkeys, one-time tokens, sessions and flows.
- * The caller clears the password and the phone number, which are columns of `auth.users`.
+ * Requires a transaction. Deletes the user's identities, second factors, passkeys, recovery codes, one-time tokens,
+ * sessions and flows. The caller clears the password and the phone number, which are columns of `auth.users`.
  */
 export async function deleteSignInMethods(transaction: AsService, userId: string): Promise<void> {
   for (const table of SIGN_IN_TABLES) {

@@ -10,8 +10,8 @@ import { containing, readPage, readQueryText, setPageHeaders } from './user-stor
 type LogType = 'account' | 'team' | 'token' | 'user' | 'factor' | 'recovery_codes';
 
 /**
- * The action and the log type of each event. An event that supabase/auth does not know keeps its name, except
- * `token_revoked`, which is another action there.
+ * The action and the log type of each event. An event for which supabase/auth has no action keeps its name, except
+ * `token_revoked`, which is the name of another action there.
  */
 const ACTIONS: Record<AuditEvent, readonly [action: string, logType: LogType]> = {
   signed_up: ['user_signedup', 'team'],
@@ -62,7 +62,10 @@ const ACTIONS: Record<AuditEvent, readonly [action: string, logType: LogType]> =
 };
 
 const SERVICE = 'service_role';
-/** In rows of these actors the row's user has acted; in other rows an administrator, the operator or a job. */
+/**
+ * A row of these actors is shown with its user as the actor; in other rows an administrator, the operator or a job
+ * acted.
+ */
 const OWN_ACTORS: readonly AuditEntry['actor'][] = ['user', 'guest'];
 
 export const listAuditLog: Endpoint = async (context, deps) => {
@@ -148,7 +151,10 @@ function foreignActor({ actor, user_id, email, phone, details }: Row) {
 /** A UUID of version 8 (RFC 9562 5.8) that holds the number of the row. */
 const entryId = (id: Row['id']): string => `00000000-0000-8000-8000-${BigInt(id).toString(16).padStart(12, '0')}`;
 
-/** `query` is `author:`, `action:` or `type:` and a part of what is looked for. Throws an AuthError. */
+/**
+ * `query` is `author:`, `action:` or `type:`, followed by a part of the wanted text. An empty query or text matches
+ * every row. Throws an AuthError for another form.
+ */
 function searchSql(query: string): RawBuilder<boolean> {
   if (query === '') return sql<boolean>`true`;
   const [, scope, text] = /^(author|action|type):(.*)$/s.exec(query) ?? [];

@@ -1,6 +1,6 @@
 /**
  * GET /admin/connection: how a request of the operator arrives through the proxy. `npm run doctor` sends it to
- * PUBLIC_URL (docs/operations/doctor.md).
+ * PUBLIC_URL (docs/decisions/0039).
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';

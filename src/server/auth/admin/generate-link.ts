@@ -104,7 +104,7 @@ async function runTransaction(
   }
 }
 
-/** supabase-js sends `redirect_to` in the query, other programs send it in the body. */
+/** supabase-js sends `redirect_to` in the query; other programs may send it in the body. */
 function readRedirect(context: Context<AppEnv>, { config }: AuthDeps, body: Body): string {
   const wanted = body.text('redirect_to');
   return wanted !== '' && isAllowedTarget(wanted, config) ? wanted : redirectTarget(context, config);
@@ -199,8 +199,8 @@ async function issue(
 }
 
 /**
- * A change needs two links, one for each address. The second call for the same new address issues the other link and
- * keeps the first link valid.
+ * A change needs two links, one for each address, and a call returns one of them. While a change to the same new
+ * address is pending, a further call issues its link again and keeps the earlier links of both addresses valid.
  */
 async function prepareAddressChange(
   deps: AuthDeps,

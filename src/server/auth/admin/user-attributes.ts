@@ -6,7 +6,7 @@ import { checkNewPassword, parseEmail, parsePhone } from '../http/credentials.ts
 import { invalidRequest } from '../http/errors.ts';
 import { ADMIN_ROLES } from '../keys/service-token.ts';
 
-/** Null, or false for a confirmation: the body does not have the attribute. */
+/** Null, or false for a confirmation: the request does not set the attribute. */
 export type UserAttributes = {
   email: string | null;
   phone: string | null;
@@ -33,8 +33,8 @@ export const NO_ATTRIBUTES: UserAttributes = {
 
 const ROLE = /^[a-z][a-z0-9_]{0,62}$/;
 /**
- * argon2id in the PHC format with bounded cost. Threat: a stored hash with a cost that exhausts memory at every
- * sign-in.
+ * argon2id in the PHC format. Threat: a stored hash whose cost exhausts memory at every sign-in. The maxima below bound
+ * the cost.
  */
 const PASSWORD_HASH =
   /^\$argon2id\$v=19\$m=([1-9]\d{0,5}),t=([1-9]\d?),p=([1-9]\d?)\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{22,86}$/;
@@ -42,7 +42,7 @@ const MAX_MEMORY_KIB = 65_536;
 const MAX_ITERATIONS = 10;
 const MAX_PARALLELISM = 4;
 
-/** Validates everything before the caller changes anything. */
+/** Throws an AuthError for an invalid attribute. `user-store.ts` checks the size of the metadata. */
 export async function readUserAttributes(deps: AuthDeps, body: Body): Promise<UserAttributes> {
   const [email, phone, role] = [body.text('email'), body.text('phone'), body.text('role')];
   if (role !== '' && (!ROLE.test(role) || ADMIN_ROLES.has(role) || role === 'anon'))

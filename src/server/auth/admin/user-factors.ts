@@ -1,6 +1,4 @@
-/**
- * /admin/users/{id}/factors and /passkeys: what a user has set up beside the password (docs/specification/api.md 33).
- */
+/** /admin/users/{id}/factors and /passkeys: a user's second factors and passkeys (docs/specification/api.md 33). */
 import type { UserRow } from '../accounts/accounts.ts';
 import { factorJson } from '../accounts/user-json.ts';
 import { listPasskeys, passkeyJson, removePasskey } from '../factors/credential-store.ts';
@@ -19,7 +17,10 @@ export const listUserFactors: Endpoint<{ user: UserRow }> = async (context, deps
 
 type Given = { user: UserRow; ids: { factorId: string }; device: Device };
 
-/** Takes `friendly_name`, and `phone` for a phone factor. A mail tells the user about a changed number. */
+/**
+ * Takes `friendly_name`, and `phone` for a phone factor. A mail tells the user if the number of a verified factor
+ * changed.
+ */
 export const changeUserFactor: Endpoint<Given & { body: Body }> = async (context, deps, given) => {
   const { user, body, device } = given;
   const { factorId: id } = given.ids;
@@ -41,7 +42,7 @@ export const changeUserFactor: Endpoint<Given & { body: Body }> = async (context
   return context.json(factorJson(changed.factor));
 };
 
-/** For a user who has lost a second factor. The user gets a notice by mail. */
+/** For a user who has lost a second factor. A mail tells the user if the factor was verified. */
 export const deleteUserFactor: Endpoint<Given> = async (context, deps, { user, ids: { factorId: id }, device }) => {
   const removed = await deps.database.transactAsService('remove a factor of a user', (transaction) =>
     removeFactor(transaction, { id, userId: user.id, actor: 'service', device, now: deps.clock.now() }),

@@ -1,4 +1,4 @@
-/** Creates, changes and soft-deletes accounts for the admin routes and the operator commands. */
+/** Lists, creates, changes and soft-deletes accounts for the admin routes and the operator commands. */
 import { sql } from 'kysely';
 import { isUniqueViolation } from '#server/database/database-error.ts';
 import type { AsService } from '#server/database/database.ts';
@@ -27,7 +27,7 @@ import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { checkStorableText } from '../http/body.ts';
 
-/** Names who changes an account in the audit log. */
+/** Who changes an account, from which device and when, for the audit log. */
 export type Author = Pick<AuditEntry, 'actor' | 'device'> & { now: Date };
 
 type AccountList = {
@@ -70,7 +70,7 @@ export async function listAccounts(
 
 type NewUser = { id: string; attributes: UserAttributes; author: Author };
 
-/** A confirmation adds it to the metadata of an account that an administrator made. */
+/** Added to the user's metadata when an administrator confirms the address. */
 const CONFIRMED_FACT = { email_verified: true };
 
 /** Requires a transaction. Unlike a sign-up it copies neither address nor number into the user's metadata. */
@@ -117,7 +117,7 @@ const mergedJson = (current: JsonObject, change: JsonObject | null): string =>
 
 type Address = { value: string | null; confirmedAt: Date | null; isNew: boolean };
 
-/** A new address counts as confirmed if the previous one was: the administrator answers for it. */
+/** A new address or number also counts as confirmed if the previous one was: the administrator vouches for it. */
 function changeAddress(current: Omit<Address, 'isNew'>, value: string | null, confirms: boolean, now: Date): Address {
   const next = value ?? current.value;
   const confirmedAt = current.confirmedAt ?? (confirms && next !== null ? now : null);
@@ -127,7 +127,10 @@ function changeAddress(current: Omit<Address, 'isNew'>, value: string | null, co
 type Change = { userId: string; attributes: UserAttributes; author: Author };
 type ChangedUser = { account: Account; endedSessions: string[] };
 
-/** Requires a transaction. Null if there is no such user. A new password ends every session, link and code. */
+/**
+ * Requires a transaction. Null if there is no such user. A new password ends every session. A new password, address or
+ * number ends links and codes (`deleteOneTimeTokens`).
+ */
 export async function changeUser(transaction: AsService, change: Change): Promise<ChangedUser | null> {
   const { userId, attributes, author } = change;
   const { passwordHash, userMetadata, appMetadata, role, ban, confirmsEmail, confirmsPhone } = attributes;
@@ -266,14 +269,14 @@ const TAKEN = {
   users_pkey: 'user_id_exists',
 } as const;
 
-/** Returns an AuthError for the violation of a unique constraint of `auth.users`, and any other error unchanged. */
+/** Returns an AuthError for the violation of one of these constraints, and any other error unchanged. */
 export function toTakenError(error: unknown): unknown {
   if (!isUniqueViolation(error)) return error;
   const name = TAKEN[error.constraint as keyof typeof TAKEN] as (typeof TAKEN)[keyof typeof TAKEN] | undefined;
   return name === undefined ? error : new AuthError(name);
 }
 
-// Pages of the lists of the admin routes: `page` and `per_page`, and the headers that lead to other pages.
+// Pagination of the admin routes: the parameters `page` and `per_page`, and the headers that link to other pages.
 
 const DEFAULT_PER_PAGE = 50;
 const MAX_PER_PAGE = 1_000;

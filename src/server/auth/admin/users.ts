@@ -34,7 +34,10 @@ export const listUsers: Endpoint = async (context, deps) => {
   return context.json({ users: accounts.map(userJson), aud: 'authenticated' });
 };
 
-/** Reads `sort`, such as `created_at asc`. The first of several counts: no two accounts tie. Throws an AuthError. */
+/**
+ * Reads `sort`, such as `created_at asc`. The first of several values counts. Throws an AuthError for another field or
+ * direction.
+ */
 function readsOldestFirst(sorts: readonly string[]): boolean {
   const directions = sorts
     .filter((sort) => sort !== '')
