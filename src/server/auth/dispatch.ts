@@ -1,12 +1,12 @@
 /**
- * Runs what a row of the route table (`routes.ts`) demands before its handler: is the feature on, the rate limit, the
+ * Checks what a row of the route table (`routes.ts`) demands before its handler runs: the feature, the rate limit, the
  * caller, the ids of the path, the body, the captcha. The handler receives what the row promises, typed.
  *
  * `meetPolicy` checks in a fixed order. A row with `laterBudget`, `laterBody` or `laterCaptcha` leaves that check to
- * its handler, for these reasons. `laterBudget`: a valid refresh token and a sign-out that ends a session are never
- * refused, so only failures count. A browser that a mail or a provider sends here gets a refusal as a redirect.
- * `laterBody`: such a browser's form is read after the count. `laterCaptcha`: a captcha is worth one request, so a
- * request that cannot succeed must not use it up.
+ * its handler. `laterBudget`: only some requests count, such as failed renewals of a session; or the refusal must be a
+ * redirect, for a browser that a mail or a provider has sent here. `laterBody`: the handler has something to check
+ * before it reads the body. `laterCaptcha`: a captcha is worth one request, so a request that cannot succeed must not
+ * use it up.
  */
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
@@ -55,8 +55,8 @@ type Callers = {
 };
 
 /**
- * The largest form with a SAML response of 256 KB (docs/specification/limits.md 2), few of whose characters are
- * escaped.
+ * A SAML response of 256 KB (docs/specification/limits.md 2) in base64, with room for percent-encoding and the other
+ * fields.
  */
 const MAX_SAML_FORM_BYTES = 360 * 1024;
 
@@ -73,7 +73,7 @@ const BODIES = {
 };
 type BodyOf<Kind> = Kind extends keyof typeof BODIES ? Awaited<ReturnType<(typeof BODIES)[Kind]>> : never;
 
-/** The features that an operator turns on. */
+/** The features that an operator can turn on or off. */
 const FEATURES = {
   passkeys: ({ config }) => {
     if (!config.auth.passkeys) throw new AuthError(404, 'passkey_disabled', 'Passkeys are disabled');

@@ -3,9 +3,9 @@
  *
  * Threat: pre-hijacking. With AUTH_AUTOCONFIRM a stranger signs up with another person's address and adds a passkey, an
  * authenticator, a phone number or a provider's identity, which outlive the owner's new password. The first mailed link
- * or code, or the first sign-in with a provider that has verified the address, therefore ends everything that signed in
- * before it. Every request that adds a way to sign in locks the user's row and then checks its session, so a request of
- * the stranger in flight either commits first and is undone here, or finds its session ended.
+ * or code, or the first sign-in with a provider that has verified the address, therefore ends every session and removes
+ * every earlier way to sign in. A request that adds a way to sign in locks the user's row and then checks its session,
+ * so a request of the stranger in flight either commits first and is undone here, or finds its session ended.
  */
 import { ROUTES } from '#domain/routes.ts';
 import type { AsService } from '#server/database/database.ts';
@@ -41,9 +41,9 @@ export const isUnproven = (user: UserRow): boolean =>
   (user.email_confirmed_at !== null || user.phone_confirmed_at === null);
 
 /**
- * The tables whose rows let their holder in without a session. Threat: the stranger's Slack writes to the owner's
- * journal, the token of a notification fills an empty day, and a link shows what the owner writes into the stranger's
- * document.
+ * Tables whose rows give access without a session; `endSessions` deletes the personal access tokens. Threat: the
+ * stranger's Slack writes to the owner's journal, the token of a notification fills an empty day, and a link shows what
+ * the owner writes into the stranger's document.
  */
 const SESSIONLESS_TABLES = ['slack_links', 'mail_tokens', 'document_links'] as const;
 
@@ -95,7 +95,7 @@ export async function claimAccount(
 }
 
 /**
- * Ends what a claim of an account has removed, and tells the owner (docs/specification/accounts.md 17).
+ * Makes this process refuse the ended sessions at once, and mails the owner (docs/specification/accounts.md 17).
  *
  * Call after the transaction that claimed the account. Sends no mail about an account that nobody had used.
  */

@@ -1,6 +1,6 @@
 /**
  * A contact: the address or the number of an account that may not exist yet. Signing up and requesting a code are
- * written once for both; here is what differs in finding and creating the account.
+ * written once for both; here is what differs in finding and creating the account. Also issues the texted codes.
  */
 import type { AsService } from '#server/database/database.ts';
 import type { JsonObject } from '#server/database/tables.ts';
@@ -56,7 +56,7 @@ export const numberContact = (phone: string): Contact => ({
 
 type Creation = {
   contact: Contact;
-  /** Null if there was no account a moment ago. */
+  /** Null if the caller has found no account. */
   existing: UserRow | null;
   account: NewAccount;
 };
@@ -91,7 +91,7 @@ export async function issuePhoneCode(deps: AuthDeps, service: AsService, { userI
   return TEXTS[purpose]({ code, publicUrl: deps.config.publicUrl });
 }
 
-/** Issues the code that signs the user in; for a number that was never confirmed, the code that confirms it. */
+/** Issues the code that signs the user in. It also confirms a number that was never confirmed. */
 export async function issueSignInCode(deps: AuthDeps, service: AsService, user: UserRow, phone: string) {
   if (user.phone_confirmed_at === null) {
     await updateUser(service, user.id, { confirmation_sent_at: deps.clock.now() });

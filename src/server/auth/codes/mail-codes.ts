@@ -1,7 +1,7 @@
 /**
  * Issues the one-time tokens that emails carry, and queues the emails. A mail that follows another of its kind within
- * `mailIntervalMs`, or exceeds the mails of its recipient (`limits.allowMail`), is dropped silently. Call these
- * functions in `mailer.prepare`, after the response, where the existence of an account is a secret.
+ * `mailIntervalMs`, or exceeds its recipient's limit (`limits.allowMail`), is dropped silently. Call these functions in
+ * `mailer.prepare`, after the response, where the existence of an account is a secret.
  */
 import type { Context } from 'hono';
 import { ROUTES } from '#domain/routes.ts';
@@ -83,8 +83,8 @@ async function sendLink(
   if (to === null) return;
   const now = deps.clock.now();
   const { type, column, method } = mail;
-  // The link of a PKCE flow lets in only the browser that began it. That may be a stranger's, so the mail counts as
-  // one.
+  // The link of a PKCE flow works only in the browser that began the flow. That may be a stranger's browser, so the
+  // mail counts as one that a stranger has caused.
   const kind = target.challenge === null ? 'entry' : 'stranger';
   if (!(await maySend(deps, { user, column, kind }))) return;
   const issued = await deps.database.transactAsService('mail a link', async (transaction) => {
@@ -113,7 +113,7 @@ async function sendLink(
 export const mailConfirmation = (deps: AuthDeps, user: UserRow, target: MailTarget): Promise<void> =>
   sendLink(deps, user, target, CONFIRMATION);
 
-/** Sends the link and code that sign in to a confirmed account. */
+/** Sends the link and code of a sign-in. */
 export const mailSignInLink = (deps: AuthDeps, user: UserRow, target: MailTarget): Promise<void> =>
   sendLink(deps, user, target, SIGN_IN);
 

@@ -1,5 +1,5 @@
 /**
- * One-time tokens of mails and text messages: a link token (in mails only) and a six-digit code. Either one proves once
+ * One-time tokens of mails and text messages: a six-digit code and, in most mails, a link token. Either one proves once
  * that the reader owns the address or the number.
  *
  * Threat: the link token cannot be guessed, but the code can. Five wrong guesses invalidate a code. A code that
@@ -45,7 +45,7 @@ type Issue = {
 
 /** Purposes whose message has a code only. */
 const WITHOUT_LINK: ReadonlySet<OneTimePurpose> = new Set(['reauthentication', 'sms', 'phone_change']);
-/** Marks the links of PKCE flows, whose redirects carry errors in the query too (docs/specification/api.md 15). */
+/** Marks the links of PKCE flows (docs/specification/api.md 15). Their redirects carry errors in the query too. */
 const PKCE_PREFIX = 'pkce_';
 export const isPkceLink = (linkToken: string): boolean => linkToken.startsWith(PKCE_PREFIX);
 
@@ -93,8 +93,9 @@ export async function issueOneTimeToken(service: AsService, issue: Issue): Promi
 }
 
 /**
- * A user can request one mail a minute, and a link is valid for an hour, so at most 60 links are valid at once. More
- * occur only with AUTH_RATE_LIMITS=off or by the admin routes; the oldest are then deleted.
+ * A user can request one mail of a purpose a minute, and its link is valid for an hour, so at most 60 links of a
+ * purpose are valid at once. More occur only with AUTH_RATE_LIMITS=off or by the admin routes; the oldest are then
+ * deleted.
  */
 const MAX_EARLIER_LINKS = 60;
 
@@ -129,8 +130,8 @@ async function saveEarlierLink(service: AsService, { userId, purpose, address, n
           .where('address', '=', address)
           .where('link_hash', 'is not', null)
           .where('expires_at', '>', now)
-          // The next of two concurrent mails waits here. Without this lock, both would lock the row by their foreign
-          // key, a deadlock.
+          // The second of two concurrent mails waits here. Without this lock, the foreign key would make both hold a
+          // shared lock of the row, and they would deadlock when they update it.
           .forUpdate(),
       ),
   );
@@ -257,8 +258,8 @@ export async function endTokens(
 }
 
 /**
- * Locks the token and returns it as it is now; null if it was redeemed or has ended. A mail that was requested since
- * `findByLink` may have replaced it and kept its link. A code ends with its replacement.
+ * Locks the token and returns it as it is now; null if it was redeemed or replaced. Exception: a mail that was
+ * requested since `findByLink` has replaced it and kept its link valid. Then returns the replacement.
  */
 export async function lockToken(transaction: AsService, token: FoundToken): Promise<OneTimeRow | null> {
   const [live] = await transaction.run(
@@ -272,7 +273,8 @@ export async function lockToken(transaction: AsService, token: FoundToken): Prom
   );
   if (!live || live.code_hash.equals(token.code_hash)) return live ?? null;
   if (token.openedLink === null) return null;
-  // The snapshot of a second statement contains the link that the replacement has saved before the lock was free.
+  // A statement of its own: its snapshot contains the link that the other transaction saved before it released the
+  // lock.
   const [kept] = await transaction.run(
     queryBuilder
       .selectFrom('auth.earlier_links')
@@ -300,15 +302,15 @@ export async function consumeToken(transaction: AsService, token: FoundToken): P
   return rows.length > 0;
 }
 
-/** Purposes of mails that a signed-out person requests, and that prove the address. */
+/** Purposes of mails that sign in, and so prove the address (docs/specification/accounts.md 17). */
 const PROVING_PURPOSES: readonly OneTimePurpose[] = ['signup', 'invite', 'magiclink', 'recovery'];
 
 /**
- * Invalidates every link (earlier links by cascade) and code of the user, also the auth codes that a PKCE client has
- * not exchanged yet. Cancels a pending change of address or number and every flow that would link an identity.
+ * Invalidates the user's links (earlier links by cascade) and codes, also the auth codes that a PKCE client has not
+ * exchanged yet. Cancels a pending change of address or number and every flow that would link an identity.
  *
- * Threat: a stranger who signed up with the owner's address sets a new password every few seconds, so that each link
- * dies before the owner opens it. Links and codes that would be the first proof of the address therefore stay valid.
+ * Links and codes that would be the first proof of the address stay valid. Threat: a stranger who signed up with the
+ * owner's address sets a new password every few seconds, so that each link dies before the owner opens it.
  */
 export async function deleteOneTimeTokens(service: AsService, userId: string): Promise<void> {
   const unprovenAddress = queryBuilder

@@ -2,9 +2,9 @@
  * POST /otp and POST /magiclink: sign in with a link or a code instead of a password (docs/specification/api.md 25,
  * 26).
  *
- * Threat: account enumeration. The account is looked up, and created, after the response. So the answer and its timing
- * do not depend on whether the address has an account. supabase/auth answers `otp_disabled` or `signup_disabled` for an
- * unknown address if no account may be created.
+ * Threat: account enumeration. The account of an address is looked up, and created, after the response. So the answer
+ * and its timing do not depend on whether the address has an account (for numbers: `requestPhoneCode`). supabase/auth
+ * answers `otp_disabled` or `signup_disabled` for an unknown address if no account may be created.
  */
 import type { Context } from 'hono';
 import type { JsonObject } from '#server/database/tables.ts';
@@ -91,7 +91,7 @@ async function findOrCreateUser(deps: AuthDeps, { email, data, createUser, reque
   // password.
   if (existing && !contact.isConfirmed(existing)) await contact.clearPassword(service, existing);
   if (!existing && !(createUser && deps.config.auth.signups)) return null;
-  // Unconfirmed even with AUTH_AUTOCONFIRM: nobody has proven the address until the mail's link or code is used.
+  // The new account is unconfirmed, even with AUTH_AUTOCONFIRM, until the mail's link or code has proven the address.
   const account = { passwordHash: null, data, method: 'otp', device: request.device, now: deps.clock.now() } as const;
   return (await findOrCreateAccount(deps, { contact, existing, account })).user;
 }
@@ -184,8 +184,7 @@ const REPEATABLE: ReadonlyMap<string, { byPhone: boolean; isChange: boolean }> =
 /**
  * The account is looked up after the response, which therefore does not reveal whether the account exists.
  *
- * The request names the current address of the user who changes it, as in supabase/auth, or the current or the new
- * number.
+ * The request for a change names the user's current address, as in supabase/auth, or the current or the new number.
  */
 export const resendCode: Endpoint<{ body: Body; device: Device }> = async (context, deps, { body, device }) => {
   const repeatable = REPEATABLE.get(body.text('type'));

@@ -126,14 +126,18 @@ export async function requireLinking(context: Context<AppEnv>, deps: AuthDeps, n
   };
 }
 
-/** How long a second step, or a sign-in to an account without a password, counts as a proof. */
+/** How long a second step, a passkey, or a sign-in to an account without a password counts as a proof. */
 const FRESH_MS = 10 * 60_000;
-/** Values of the `amr` claim that name a factor. If a session has just used one, the owner is at the device. */
+/**
+ * Values of the `amr` claim that name a factor or a passkey. If a session has just used one, the owner is at the
+ * device.
+ */
 const FACTOR_METHODS: ReadonlySet<string> = new Set(['totp', 'mfa/phone', 'mfa/webauthn', 'passkey']);
 
 /**
- * The proof that the request must carry: `password`, or `code` (mailed or texted). `second_step`: the user must first
- * raise the session to `aal2`. `sign_in`: the user must start a new session. `none`: nothing more is needed.
+ * The proof that the request must carry: `password`, which a code may replace, or `code` (mailed or texted).
+ * `second_step`: the user must first raise the session to `aal2`. `sign_in`: the user must start a new session. `none`:
+ * nothing more is needed.
  */
 type RequiredProof = 'none' | 'password' | 'code' | 'sign_in' | 'second_step';
 
@@ -209,8 +213,8 @@ async function checkPassword(
 type Given = { caller: AuthenticatedUser; device: Device };
 
 /**
- * GET /reauthenticate: mails or texts a code. A session older than 24 hours needs the code to change the password or
- * the address with PUT /user (docs/specification/api.md 12, 14, 26).
+ * GET /reauthenticate: mails or texts a code. A session older than 24 hours needs it, for example to change the
+ * password (docs/specification/accounts.md 7, api.md 26).
  */
 export const sendReauthenticationCode: Endpoint<Given> = async (
   context,

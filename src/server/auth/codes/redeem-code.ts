@@ -28,7 +28,7 @@ import { consumeToken, deleteOneTimeTokens, lockToken, type FoundToken } from '.
 type Effects = {
   /** Set after the change of an address. */
   previousEmail: string | null;
-  /** Set after the first proof of an address. */
+  /** Set if the token has claimed the account. */
   claim: Claim | null;
   /** Set after the change of a number. */
   phoneChange: PhoneChange | null;
@@ -140,9 +140,9 @@ async function acceptAddress(
 }
 
 /**
- * True if the token is the first proof of the account's address. The confirmation of a sign-up keeps the password of
- * that sign-up, because nobody could use the account before. A change of the address keeps everything: both addresses
- * have agreed to it.
+ * True if the token claims the account, as the first proof of its address. The confirmation of a sign-up claims nothing
+ * and keeps the password of that sign-up, because nobody could use the account before. A change of the address claims
+ * nothing, because the account's own address has agreed to it.
  */
 const claims = (token: FoundToken, user: UserRow): boolean =>
   !isAddressChange(token) && isUnproven(user) && !(token.purpose === 'signup' && user.email_confirmed_at === null);

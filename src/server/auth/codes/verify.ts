@@ -125,7 +125,10 @@ async function redeemLinkOrCode(
   return result;
 }
 
-/** Tells the owner. Threat: a stranger at the unlocked device adds a number, to sign in with it later. */
+/**
+ * Tells the owner by mail, and by text at the previous confirmed number. Threat: a stranger at the unlocked device adds
+ * a number, to sign in with it later.
+ */
 function announcePhoneChange(deps: AuthDeps, { previousPhone, owner }: PhoneChange): void {
   sendNotice(deps, owner, phoneChangedMail);
   if (previousPhone === null) return;
@@ -134,7 +137,7 @@ function announcePhoneChange(deps: AuthDeps, { previousPhone, owner }: PhoneChan
 }
 
 /**
- * GET /verify and the button on its page: a link to a third-party app (docs/specification/api.md 15).
+ * GET /verify and the button on its page: a link to a third-party app or of a PKCE flow (docs/specification/api.md 15).
  *
  * Threat: mail clients and scanners open every link, which would use up the token with the GET of supabase/auth. Here
  * GET and HEAD show a page without a database query, so they do not reveal whether a token is valid either. The
@@ -174,7 +177,7 @@ export const followLink: Endpoint<Given> = async (context, deps, { device, count
   try {
     await countRequest();
   } catch (error) {
-    // The form is not read, so the client may be one with PKCE.
+    // The form, which shows whether this is a PKCE flow, has not been read. So the query has the error as well.
     return redirectWithError(error, true);
   }
   const form = await readBody();
@@ -198,7 +201,9 @@ export const followLink: Endpoint<Given> = async (context, deps, { device, count
   }
 };
 
-/** Adds the fields to the target's query, without RESULT_FIELDS of its own, which could forge a result. */
+/**
+ * Adds the fields to the target's query. Removes RESULT_FIELDS that the target has itself: they could forge a result.
+ */
 function withQuery(target: string, fields: Record<string, string>): string {
   const url = new URL(target);
   for (const name of RESULT_FIELDS) url.searchParams.delete(name);
@@ -244,8 +249,8 @@ const TEXTS: ReadonlyMap<string, PageText> = new Map([
 ]);
 
 /**
- * The confirmation page between a mail's link and a third-party app: it states what the link does and waits for a
- * click. The token is not looked up: the page does not reveal whether the token is valid, and it names no account.
+ * The confirmation page that a mail's link opens: it states what the link does and waits for a click. The token is not
+ * looked up: the page does not reveal whether the token is valid, and it names no account.
  *
  * @returns the document and its required response headers
  */
