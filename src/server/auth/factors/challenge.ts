@@ -69,14 +69,17 @@ const CHALLENGES: Record<
 
 type TextedCode = { codeHash: Buffer; send: () => Promise<void> };
 
-/** Throws `over_sms_send_rate_limit`. Call `send` once the challenge is stored; it throws `sms_send_failed`. */
+/**
+ * Call `send` once the challenge is stored. This function and `send` throw `over_sms_send_rate_limit` or
+ * `sms_send_failed`.
+ */
 async function createTextedCode(deps: AuthDeps, factor: StoredFactor, ip: string): Promise<TextedCode> {
   const phone = factor.phone ?? '';
   const isConfirmed = factor.status === 'verified';
   await consumeRecipientBudget(deps, { phone, ip, asker: isConfirmed ? 'owner' : 'guest' });
   const code = String(randomInt(1_000_000)).padStart(6, '0');
   const text = secondStepText({ code, publicUrl: deps.config.publicUrl });
-  // Threat: a free account enrols a stranger's number after another. Only a verified factor gets a reserved text.
+  // Threat: a free account enrols one stranger's number after another. Only a verified factor gets a reserved text.
   const share = isConfirmed ? 'owner' : 'open';
   return { codeHash: hashCode(deps, factor, code), send: () => sendText(deps, { phone, text, share }) };
 }
@@ -95,7 +98,7 @@ export type StoredChallenge = Selectable<Tables['auth.mfa_challenges']>;
 
 type NewChallenge = { factorId: string; ip: string; codeHash?: Buffer; webauthnChallenge?: string; now: Date };
 
-/** Challenges of second factors: each accepts one right answer, from the network that requested it, in five minutes. */
+/** Stores a challenge. It accepts one right answer within five minutes, from the network that requested it. */
 async function createChallenge(service: AsService, challenge: NewChallenge): Promise<StoredChallenge> {
   const { factorId, now } = challenge;
   const [row] = await service.run(

@@ -23,8 +23,9 @@ const ATTESTATION_FORMATS: ReadonlySet<string> = new Set(['none', 'packed']);
 /** https://www.w3.org/TR/webauthn-3/#enum-transport */
 const TRANSPORTS: ReadonlySet<string> = new Set(['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb']);
 /**
- * Characters of base64url of each member of an answer. A key, an id of 1,023 bytes and our challenge take 2,000.
- * Threat: the library decodes a megabyte of CBOR or JSON, before it looks at a signature, in a fifth of a second.
+ * The maximum of each member of an answer, in characters of base64url. A key with an id of 1,023 bytes takes about
+ * 2,000. Threat: the library decodes a megabyte of CBOR or JSON before it checks a signature, and blocks the event
+ * loop.
  */
 const MAX_MEMBER_LENGTH = 16 * 1024;
 /** https://www.w3.org/TR/webauthn-3/#credential-id */
@@ -68,7 +69,9 @@ export type NewCredential = {
 
 type Expectation = { party: RelyingParty; challenge: string; requireUserVerification: boolean };
 
-/** Returns null for an answer that does not prove a new credential for the challenge. */
+/**
+ * Returns null for an answer that does not prove a new credential for the challenge, or has another attestation format.
+ */
 export async function checkNewCredential(
   answer: JsonObject,
   { party, challenge, requireUserVerification }: Expectation,
@@ -110,7 +113,7 @@ export type Assertion = { signCount: number; backedUp: boolean };
 
 /**
  * Returns null for an answer that this credential has not signed for the challenge, and for a signature counter that
- * did not rise. Threat: a copy of the authenticator, whose counter lags behind.
+ * did not rise, unless it always is 0. Threat: a copy of the authenticator, whose counter lags behind.
  */
 export async function checkAssertion(
   answer: JsonObject,
@@ -139,7 +142,7 @@ export async function checkAssertion(
 
 const isMember = (value: unknown): value is string => typeof value === 'string' && value.length <= MAX_MEMBER_LENGTH;
 
-/** Null unless every member that we read is a string of a possible length. */
+/** Null if a required member is missing, malformed or longer than MAX_MEMBER_LENGTH. */
 function parseRegistration(answer: JsonObject): RegistrationResponseJSON | null {
   const { id, rawId, type, response } = answer;
   if (!isMember(id) || rawId !== id || type !== 'public-key') return null;

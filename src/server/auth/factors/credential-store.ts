@@ -61,8 +61,8 @@ export async function saveCredential(
 }
 
 /**
- * Stores the signature counter of an assertion. Returns false if a concurrent assertion has stored the same or a higher
- * counter; authenticators without a counter always send 0.
+ * Stores the signature counter of an assertion. Returns false if the credential is gone, or if a concurrent assertion
+ * has stored the same or a higher counter. Authenticators without a counter always send 0, which passes.
  */
 export async function recordAssertion(
   service: AsService,
@@ -122,9 +122,9 @@ export async function renamePasskey(
 type Removal = PasskeyKey & { actor: AuditEntry['actor']; device?: Device; now: Date };
 
 /**
- * Requires a transaction. Locks the user's row, as a sign-in does: a session that starts meanwhile would stay at
- * `aal2`. Sessions that the passkey started drop to `aal1`, unless a second factor has confirmed them. Null if the user
- * has no such passkey.
+ * Requires a transaction. Locks the user's row, as a sign-in does, so that none starts a session at `aal2` meanwhile.
+ * Sessions that the passkey started drop to `aal1`, unless a second factor has confirmed them. Null if the user has no
+ * such passkey.
  */
 export async function removePasskey(transaction: AsService, removal: Removal): Promise<StoredCredential | null> {
   const { id, userId, actor, device, now } = removal;

@@ -1,6 +1,6 @@
 /**
- * Reads, creates and removes the second factors of a user (docs/specification/api.md 31). Every change of a user's
- * factors locks the user's row first, which serializes enrolment, verification and removal.
+ * Reads, creates, changes and removes the second factors of a user (docs/specification/api.md 31). Enrolment,
+ * verification, change and removal lock the user's row first, which serializes them.
  */
 import { sql, type Selectable } from 'kysely';
 import type { AsService } from '#server/database/database.ts';
@@ -163,9 +163,10 @@ type Removal = FactorKey & {
 };
 
 /**
- * Requires a transaction. Removes a factor with its credential. Sessions that the factor confirmed drop to `aal1`;
- * their access tokens say so from the next renewal on. Recovery codes cannot exist without a verified factor, so they
- * are deleted with the last one. Null if the user has no such factor, or if `onlyUnverified` keeps it.
+ * Requires a transaction. Removes a factor with its credential. Sessions that the factor confirmed drop to `aal1`,
+ * unless a passkey started them; their access tokens say so from the next renewal on. Recovery codes cannot exist
+ * without a verified factor, so they are deleted with the last one. Null if the user has no such factor, or if
+ * `onlyUnverified` keeps it.
  */
 export async function removeFactor(transaction: AsService, removal: Removal): Promise<StoredFactor | null> {
   const { id, userId, actor, device, now } = removal;

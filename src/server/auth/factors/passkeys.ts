@@ -55,7 +55,7 @@ export const verifyAuthentication: Endpoint<Given> = async (context, deps, { bod
   const expected = { party: relyingPartyOf(deps.config), challenge, requireUserVerification: true };
   const assertion = await checkAssertion(answer, passkey, expected);
   if (!assertion) {
-    // Threat: each wrong answer adds an audit row. Only wrong ones count, so nobody locks the owner out.
+    // Threat: wrong answers fill the audit log, so they are limited. A right answer is never refused for them.
     await deps.limits.consumeFactorGuess(`passkey ${passkey.id}`);
     const details = { method: 'passkey', passkey_id: passkey.id };
     const userId = passkey.user_id;
@@ -97,7 +97,8 @@ const MAX_PASSKEYS = 10;
 type Registration = { caller: Member; device: Device; body: Body };
 type RegistrationStart = Registration & { requireRecentSignIn: (nonce: string) => Promise<void> };
 
-/** POST /passkeys/registration/options and /verify: adds a passkey to an account (docs/specification/api.md 32). */
+// POST /passkeys/registration/options and /verify: adds a passkey to an account (docs/specification/api.md 32).
+
 export const createRegistrationOptions: Endpoint<RegistrationStart> = async (context, deps, given) => {
   const { caller, body, requireRecentSignIn } = given;
   requireMayRegister(caller);
@@ -159,7 +160,8 @@ function requireMayRegister({ account, session }: Member): void {
     throw new AuthError(403, 'insufficient_aal', 'AAL2 session is required to manage passkeys when MFA is enabled');
 }
 
-/** GET /passkeys, PATCH and DELETE /passkeys/{id}: a user's own passkeys (docs/specification/api.md 32). */
+// GET /passkeys, PATCH and DELETE /passkeys/{id}: a user's own passkeys (docs/specification/api.md 32).
+
 export const showPasskeys: Endpoint<{ caller: Member }> = async (context, deps, { caller: { account } }) => {
   const passkeys = await listPasskeys(deps.database.asService('list passkeys'), account.user.id);
   return context.json(passkeys.map(passkeyJson));
@@ -190,7 +192,7 @@ export const updatePasskey: Endpoint<OwnPasskey & { body: Body }> = async (conte
   return context.json(passkeyJson(passkey));
 };
 
-/** Threat: a stranger at an unlocked device removes the owner's passkeys. */
+/** Requires a recent sign-in. Threat: a stranger at an unlocked device removes the owner's passkeys. */
 export const deletePasskey: Endpoint<OwnPasskey> = async (
   context,
   deps,

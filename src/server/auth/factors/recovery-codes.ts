@@ -243,6 +243,6 @@ async function deleteCodeSet(service: AsService, userId: string): Promise<CodeSe
 const normalizeCode = (code: string): string =>
   code.replaceAll(/[\s-]/g, '').toLowerCase().replaceAll('o', '0').replaceAll(/[il]/g, '1');
 
-/** Threat: a reader of `auth.recovery_codes` hashes all codes to find a match. An HMAC needs the server's key. */
+/** Threat: a reader of `auth.recovery_codes` tries codes against the hashes. An HMAC needs the server's key. */
 const hashCode = (key: Buffer, userId: string, code: string): Buffer =>
   createHmac('sha256', key).update(`${userId}\0${code}`).digest();

@@ -1,4 +1,7 @@
-/** WebAuthn relying party: browsers bind a credential to the host of PUBLIC_URL, and sign the page's origin. */
+/**
+ * WebAuthn relying party: a credential works only for the host of PUBLIC_URL, and its signature covers the page's
+ * origin.
+ */
 import { randomBytes } from 'node:crypto';
 import type { Config } from '#server/config/config.ts';
 
@@ -13,7 +16,7 @@ export function relyingPartyOf({ publicUrl }: Pick<Config, 'publicUrl'>): Relyin
 
 export const createWebAuthnChallenge = (): string => randomBytes(32).toString('base64url');
 
-/** A user handle is at most 64 bytes and says nothing about the person. */
+/** WebAuthn allows a user handle of at most 64 bytes, which must not contain personal information. */
 export const userHandleOf = (uuid: string): Buffer => Buffer.from(uuid.replaceAll('-', ''), 'hex');
 
 type RequestOptions = {

@@ -39,7 +39,10 @@ export async function countGuess(
   }
 }
 
-/** Throws the error after recording the wrong answer; `over_request_rate_limit` instead of recording too many. */
+/**
+ * Records the wrong answer and throws `mfa_verification_failed`. Beyond the limit of `consumeChange` it throws
+ * `over_request_rate_limit` and records nothing.
+ */
 export async function failSecondStep(
   deps: AuthDeps,
   user: Member,
@@ -57,7 +60,7 @@ export async function failSecondStep(
   throw new AuthError(422, 'mfa_verification_failed', failure.text);
 }
 
-/** Thrown to roll back the transaction when a concurrent request has used the proof. */
+/** Thrown to roll back the transaction when `accept` returns false. */
 class ProofUsedError extends Error {}
 
 type SecondStep = {
@@ -67,13 +70,13 @@ type SecondStep = {
   factorId: string | null;
   event: AuditEvent;
   details: Record<string, unknown>;
-  /** Consumes the proof. Returns false if a concurrent request has consumed it; throws to refuse it. */
+  /** Consumes the proof. Returns false if it was used before or its factor is gone; may throw to refuse it. */
   accept(transaction: AsService, session: Pick<SessionRow, 'id' | 'aal'>): Promise<boolean>;
 };
 
 /**
- * Returns the session response. Null if a concurrent request has used the proof: nothing is stored then. Throws
- * `session_not_found` if the session has ended, and the errors of `accept`.
+ * Returns the session response. Null if `accept` returns false: nothing is stored then. Throws `session_not_found` if
+ * the session has ended, `over_request_rate_limit`, and the errors of `accept`.
  */
 export async function completeSecondStep(context: Context<AppEnv>, deps: AuthDeps, user: Member, step: SecondStep) {
   await deps.limits.consumeChange(user);

@@ -4,7 +4,7 @@ import { renderSVG } from 'uqr';
 
 /** Most authenticator apps ignore other values in the URI. */
 const SETTINGS = { algorithm: 'SHA1', digits: 6, period: 30 };
-/** The length of the HMAC's output (RFC 4226, section 4). */
+/** 160 bits, as RFC 4226, section 4, recommends. */
 const SECRET_BYTES = 20;
 
 export type TotpEnrolment = {

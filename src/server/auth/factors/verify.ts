@@ -103,7 +103,7 @@ async function requireChallenge(
   return result.challenge;
 }
 
-/** Consumes a right answer in a transaction. Returns false if a concurrent request has used the answer. */
+/** Consumes a right answer in a transaction. Returns false if the answer was used before, or its factor is gone. */
 type ConsumeAnswer = (transaction: AsService) => Promise<boolean>;
 
 async function checkAnswer(

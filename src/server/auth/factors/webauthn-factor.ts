@@ -38,7 +38,7 @@ type WebAuthnAnswer = { challenge: string; type: 'create' | 'request'; response:
 
 /**
  * Returns a function that consumes the proof in a transaction, or null for an answer that proves nothing. The function
- * returns false if the credential was registered, or its counter used, meanwhile.
+ * returns false if a new credential is registered already, if the counter was used meanwhile, or if the factor is gone.
  */
 export async function checkWebAuthnAnswer(
   deps: AuthDeps,
