@@ -50,8 +50,8 @@ export type AuthDeps = AuthRoutesDeps & {
 
 /**
  * A handler of a route. `given` has what the route table promises for it, such as the caller and the body
- * (`dispatch.ts`). Returns a success or a redirect. An error response is thrown, mostly as an AuthError;
- * `authErrorResponse` builds it.
+ * (`dispatch.ts`). Returns a success, a redirect or a page. Other errors are thrown, mostly as an AuthError, and
+ * `authErrorResponse` builds the response.
  */
 export type Endpoint<Given = unknown> = (
   context: Context<AppEnv>,

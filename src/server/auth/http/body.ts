@@ -9,11 +9,11 @@ import { readBytes, readText } from '#server/http/limit-body.ts';
 import { hasMoreValues, isObject } from '#server/parse-json.ts';
 import { AuthError, invalidRequest } from './errors.ts';
 
-/** Deeper than any valid request, and shallow enough for PostgreSQL and recursive JSON code. */
+/** Deep enough for the requests of clients, and shallow enough for PostgreSQL and recursive JSON code. */
 const MAX_DEPTH = 32;
 /**
- * User metadata is limited to 8 KB, so no valid body holds this many values. Threat: a client without a session sends a
- * megabyte of values, and parsing them blocks the event loop.
+ * Far more than clients send: user metadata is limited to 8 KB. Threat: a client without a session sends a megabyte of
+ * values, and parsing them blocks the event loop.
  */
 const MAX_VALUES = 5_000;
 

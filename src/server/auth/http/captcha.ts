@@ -1,5 +1,5 @@
 /**
- * Requires a solved captcha where the operator has set one up (docs/specification/accounts.md 9).
+ * Requires a solved captcha where the operator has set one up (docs/specification/api.md 2).
  *
  * Fails closed: without an answer of the captcha service the request is refused, and the client may retry. Threat: a
  * token that was solved on a page of another site. The page's host name must be ours or one that AUTH_REDIRECT_URLS

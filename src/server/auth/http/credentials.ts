@@ -75,7 +75,10 @@ export function checkPasswordFormat(config: AuthDeps['config'], password: string
   if (weakness) throw weakness;
 }
 
-/** Null for an acceptable password. A sign-in checks passwords that were set before the rules, or as a hash. */
+/**
+ * Null for an acceptable password. A sign-in only warns of a weak password, which may have been set before these rules
+ * or as a hash.
+ */
 export function findWeakness({ auth }: AuthDeps['config'], password: string): AuthError | null {
   if (password.length < PASSWORD_MIN_LENGTH) return new AuthError('weak_password');
   return auth.passwordCheck && isCommonPassword(password) ? new AuthError('common_password') : null;
@@ -85,8 +88,8 @@ export function findWeakness({ auth }: AuthDeps['config'], password: string): Au
 const MAX_METADATA_BYTES = 8_192;
 
 /**
- * The metadata of a sign-up is stored twice, in the user and in the identity, until the address is
- * confirmed or 30 days are over. Threat: a stranger fills the database with sign-ups of addresses that nobody confirms.
+ * Threat: a stranger fills the database with sign-ups that nobody confirms. A job deletes them only after 30 days, and
+ * their metadata is stored twice, in the user and in the identity.
  */
 const MAX_SIGN_UP_METADATA_BYTES = 1_024;
 

@@ -1,4 +1,4 @@
-/** Builds the error responses of the auth API in the two formats that older and newer clients expect. */
+/** Builds the error responses of the auth API, in the formats of older and of newer clients and of RFC 6749. */
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import { isTransient } from '#server/database/database-error.ts';

@@ -1,6 +1,6 @@
 /**
- * The errors of the auth API (docs/specification/api.md 3), and the catalogue of those that several places throw. The
- * place that alone throws an error has its status, code and text.
+ * The errors of the auth API (docs/specification/api.md 3), and a catalogue of those with a name. An error that only
+ * one place throws may have its status, code and text there instead.
  */
 
 /** Every `error_code` of the auth API, as docs/api/openapi.yaml lists them. */
@@ -213,7 +213,7 @@ const CATALOGUE = {
     'over_email_send_rate_limit',
     'For security purposes, you can only request this after % seconds.',
   ],
-  /** Counted per number, with or without an account. */
+  /** Counted per number, with or without an account, and per network address. */
   over_sms_send_rate_limit: [
     429,
     'over_sms_send_rate_limit',
@@ -230,7 +230,7 @@ const CATALOGUE = {
 
 export type AuthErrorName = keyof typeof CATALOGUE;
 
-/** The `weak_password.reasons` of an error (docs/specification/api.md 3). */
+/** The `weak_password.reasons` of an error (docs/specification/accounts.md 16). */
 const WEAKNESSES: Partial<Record<AuthErrorName, readonly ('length' | 'pwned')[]>> = {
   weak_password: ['length'],
   common_password: ['pwned'],
@@ -250,7 +250,7 @@ export const OAUTH_ERROR_CODES = [
 
 export type OAuthErrorCode = (typeof OAUTH_ERROR_CODES)[number];
 
-/** An error in the format of RFC 6749 5.2, with status 400 in both versions of the API. */
+/** An error in the format of RFC 6749 5.2, with status 400, whichever API version the client asks for. */
 export class OAuthError extends Error {
   readonly error: OAuthErrorCode;
 

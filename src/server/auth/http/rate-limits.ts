@@ -1,7 +1,7 @@
 /**
- * Rate limits per network address (docs/specification/accounts.md 9); per account for passwords, second factors and
- * archives; per recipient for mails and texts. The counters are stored in the database. The wrong guesses at a mailed
- * or texted code are limited where the code is stored (`codes/one-time-tokens.ts`).
+ * Rate limits per network address (docs/specification/limits.md 2); per account or session for passwords, second
+ * factors, sign-ins, changes and archives; per recipient for mails and texts. The counters are stored in the database.
+ * Each mailed or texted code also has a limit of wrong guesses, which is counted where the code is stored.
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -47,9 +47,9 @@ const BUCKETS = {
 export type Bucket = keyof typeof BUCKETS;
 
 /**
- * How many network addresses this process remembers as blocked. Threat: the holder of an IPv6 /32 exhausts the buckets
- * of thousands of /64 prefixes. `inMemoryBlockOnConsumed` of the library would remember all of them, and from 1,000 on
- * read all of them for each further one.
+ * How many exhausted buckets of network addresses this process remembers. Threat: the holder of an IPv6 /32 exhausts
+ * the buckets of thousands of /64 prefixes. `inMemoryBlockOnConsumed` of the library would remember all of them, and
+ * from 1,000 on read all of them for each further one.
  */
 const MAX_BLOCKED = 10_000;
 
@@ -106,7 +106,7 @@ const reservedWindows = (asker: TextAsker) =>
   ] as const;
 /**
  * Mails to one address: ten an hour over all kinds, in four shares. Threat: a stranger has mails of every kind sent, to
- * flood a mailbox, or to use up the mails of its owner. Everybody can use up `open`, and nobody else's share with it.
+ * flood a mailbox, or to use up the mails of its owner. Anybody can use up `open`, but the other shares remain.
  * `notice` is only for mails about what a user who is signed in to the account has done.
  *
  * `entry` is only for mails whose link lets the reader in from any browser. A stranger can use it up too, but then the
@@ -124,9 +124,9 @@ const SHARES_OF_MAIL = {
 } as const satisfies Record<string, readonly MailShare[]>;
 export type MailKind = keyof typeof SHARES_OF_MAIL;
 /**
- * Mails to all addresses of a mailbox (`mailboxOf`). Threat: a stranger signs up as `owner+1@`, `owner+2@` and so on, or
- * with other dots at Gmail. Addresses that have been proven are not counted, or the stranger would use up
- * the mails of an owner with such an address.
+ * Mails to all unproven aliases of a mailbox (`mailboxOf`). Threat: a stranger signs up as `owner+1@`, `owner+2@` and
+ * so on, or with other dots at Gmail. Aliases that have been proven are not counted, or the stranger would use up the
+ * mails of an owner with such an address.
  */
 const MAILBOX_WINDOW = { keyPrefix: 'mailbox', points: 10, duration: HOUR } as const;
 
@@ -138,9 +138,9 @@ const MAILBOX_WINDOW = { keyPrefix: 'mailbox', points: 10, duration: HOUR } as c
 const ARCHIVE_WINDOW = { keyPrefix: 'archive', points: 3, duration: 30 * 24 * HOUR } as const;
 
 /**
- * Wrong codes per key of `countGuess` (a second factor), from all network addresses together. Threat: the thief of a
- * password guesses the codes of an authenticator app. Three of a million codes are right at a time, so thirty guesses a
- * day succeed once in thirty years.
+ * Wrong codes of a second factor, or wrong answers of a passkey, from all network addresses together (for the key see
+ * `countGuess`). Threat: the thief of a password guesses the codes of an authenticator app. Three of a million codes
+ * are right at a time, so thirty guesses a day succeed once in thirty years on average.
  */
 const FACTOR_WINDOWS = [
   { keyPrefix: 'factor', points: 10, duration: 900 },
@@ -178,7 +178,7 @@ export interface RateLimits {
    * @returns a function that refunds the attempt, for attempts that were not wrong guesses
    */
   consumeSignIn(account: string): Promise<Refund>;
-  /** As `consumeSignIn`, for the codes of a second factor. */
+  /** As `consumeSignIn`, for the codes of a second factor and the answers of a passkey. */
   consumeFactorGuess(key: string): Promise<Refund>;
   /**
    * Counts a text for its recipient and for the network address that asks for it. Throws `over_sms_send_rate_limit`
@@ -294,7 +294,7 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
   const limiters = new Map(
     Object.entries(BUCKETS).map(([bucket, window]) => [bucket, createLimiter({ keyPrefix: bucket, ...window })]),
   );
-  /** A blocked client costs no further statement until its bucket refills. */
+  /** A blocked client costs this process no further statement until its bucket refills. */
   const blocked = new LRUCache<string, true>({ max: MAX_BLOCKED, ttl: HOUR * 1000 });
   return {
     async consume(bucket, ip) {

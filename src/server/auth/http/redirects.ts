@@ -1,6 +1,7 @@
 /**
- * Limits where a browser is sent after a mailed link, a provider or SAML, and the page that a wallet may sign in to, to
- * the origin of PUBLIC_URL and the operator's allow-list (docs/specification/api.md 6).
+ * Checks the addresses to which a mailed link, a provider or SAML may send a browser, and the page that a wallet may
+ * sign in to: only the origin of PUBLIC_URL, loopback addresses of a loopback server, and the operator's allow-list
+ * (docs/specification/api.md 6).
  */
 import type { Context } from 'hono';
 import { isLoopback } from '#server/config/private-network.ts';
@@ -68,5 +69,5 @@ const OAUTH_ERRORS: Readonly<Record<number, string>> = {
   503: 'temporarily_unavailable',
 };
 
-/** The `error` parameter of a redirect by HTTP status (docs/specification/api.md 15). Other statuses have none. */
+/** The `error` parameter of a redirect by HTTP status. Other statuses have none. */
 export const oauthErrorName = (status: number): string | undefined => OAUTH_ERRORS[status];

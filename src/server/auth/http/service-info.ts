@@ -3,7 +3,7 @@ import manifest from '../../../../package.json' with { type: 'json' };
 import { JWKS_CACHE_SECONDS } from '../keys/signing-keys.ts';
 import type { Endpoint } from './auth-deps.ts';
 
-/** GET /settings: the enabled sign-in methods (docs/specification/api.md 17). */
+/** GET /settings: the enabled sign-in methods, in the format of supabase/auth. */
 export const showSettings: Endpoint = (context, { config: { auth } }) => {
   const configured = auth.oauthProviders.map(({ name }) => [name, true] as const);
   return context.json({

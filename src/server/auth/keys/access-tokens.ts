@@ -1,10 +1,11 @@
 /**
  * Issues access tokens, valid for an hour, and verifies those of requests.
  *
- * Verifying a signature costs more than reading one day of a journal from the database, so the claims of verified
- * tokens are cached by token. A session can end before its token expires. `verify` therefore checks that the session
- * exists, that its user is not banned and that no second step is missing, and caches a success for 30 seconds. A
- * sign-out in this process drops it at once. Other processes accept the token until their 30 seconds are over.
+ * Verifying a signature is expensive, so the claims of verified tokens are cached by token.
+ *
+ * A session can end before its token expires. `verify` therefore checks that the session exists, that its user is not
+ * banned and that no second step is missing, and caches a success for 30 seconds. A sign-out in this process drops it
+ * at once. Other processes accept the token until their 30 seconds are over.
  */
 import { errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
@@ -55,7 +56,7 @@ export class AccessTokenError extends Error {
   }
 }
 
-/** The input of the claims in docs/specification/api.md 7. */
+/** The input of the claims of a new token. */
 type Subject = {
   userId: string;
   email: string;

@@ -1,6 +1,7 @@
 /**
- * Parses the file of signing keys: a private JWK, a JWK set or list, or one key as PEM (PKCS#8, SEC1 or PKCS#1). Key
- * generators differ in the optional members, so only what makes a key unusable is rejected.
+ * Reads and parses the signing keys of a file or of the database: a private JWK, a JWK set or list, or one key as PEM
+ * (PKCS#8, SEC1 or PKCS#1). Key generators differ in the optional members, so only what makes a key unusable is
+ * rejected. Also reads the SAML key.
  */
 import { createPrivateKey, createPublicKey, sign, verify, X509Certificate, type KeyObject } from 'node:crypto';
 import { calculateJwkThumbprint, type JWK } from 'jose';
@@ -240,7 +241,7 @@ export const keySource = ({ signingKeyFile }: Settings, database: Pick<Database,
     ? databaseKeySource(database.asService('read the signing keys'))
     : fileKeySource(signingKeyFile, 'AUTH_SIGNING_KEY_FILE');
 
-/** @throws NoKeysError, or an Error that names the source and never quotes the keys */
+/** @throws NoKeysError, or an Error that never quotes the keys */
 export const readKeys = async (source: KeySource): Promise<KeyFile> => parseKeys(source, await source.readText());
 
 /** @throws Error that names the source and never quotes the keys */

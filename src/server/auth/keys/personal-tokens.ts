@@ -1,6 +1,7 @@
 /**
- * Personal access tokens: `hforge_` and 48 bytes in base64url, of which 16 are the user's id and 32 are random. The id
- * lets the table be divided by user, and says no more than every token of a session says. Only the hash is stored.
+ * Personal access tokens: `hforge_` and 48 bytes in base64url, of which 16 are the user's id and 32 are random. With
+ * the id, the look-up works on a table that is divided by user. It is no secret: the access token of a session has it
+ * too. Only the hash is stored.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -23,7 +24,7 @@ export function makeToken(userId: string): string {
   return TOKEN_PREFIX + Buffer.concat([id, randomBytes(SECRET_BYTES)]).toString('base64url');
 }
 
-/** The user that a token names, before anything is known of it; null if it has another form, such as a truncated one. */
+/** The user id in a token that nobody has verified yet; null for a malformed token, such as a truncated one. */
 export function tokenOwner(token: string): string | null {
   if (!TOKEN.test(token)) return null;
   const hex = Buffer.from(token.slice(TOKEN_PREFIX.length), 'base64url').subarray(0, ID_BYTES).toString('hex');
@@ -98,7 +99,7 @@ export function createPersonalTokens({ database, clock, config }: Deps): Persona
     }
   }
 
-  /** Threat: guesses, or a program with an old token in a loop, cost a statement each. */
+  /** Counts the failure. Threat: guesses, or a program with an old token in a loop, cost a statement each. */
   async function refuse(address: string): Promise<never> {
     await consume('invalid', address);
     throw new PersonalTokenError('invalid', INVALID);

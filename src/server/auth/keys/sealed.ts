@@ -42,8 +42,8 @@ export function unseal(key: Buffer, context: string, sealed: Buffer): string | n
 }
 
 /**
- * The KeyObject of each secret of `deriveSecret`, for `hmac`. Node takes five times as long for a key in a buffer, and
- * each renewal of a session computes several HMACs.
+ * The KeyObject of each secret that `hmac` was called with. Node takes longer for a key in a buffer, and each renewal
+ * of a session computes several HMACs.
  */
 const keyObjects = new WeakMap<Buffer, KeyObject>();
 

@@ -52,7 +52,7 @@ export type SigningKeys = {
   find(header: Pick<JWTHeaderParameters, 'kid'>): Promise<VerificationKey | null>;
   /**
    * Counts the changes of the keys that this process has read. Await `refresh` before comparing it; `refresh` returns
-   * null while no check is due.
+   * null while no check is due or in flight.
    */
   readonly version: number;
   refresh(): Promise<void> | null;
