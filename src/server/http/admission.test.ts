@@ -136,20 +136,26 @@ test('begins no request of an API while many wait for the database, but pages', 
   await Promise.all(requests);
 });
 
-test.each(['/%72est/v1/entries', '/./rest/v1/entries', '/x/../rest/v1/entries', 'http://localhost/rest/v1/entries'])(
-  'does not take %s for a page while many wait for the database',
-  async (url) => {
-    const { send, database } = createWorld();
-    database.queued = 201;
-    let begun = 0;
-    const requests = Array.from({ length: 17 }, () => send(() => ((begun += 1), ok()), { url }));
-    await vi.advanceTimersByTimeAsync(1_000);
-    expect(begun).toBe(16);
-    database.queued = 200;
-    await vi.advanceTimersByTimeAsync(2);
-    await Promise.all(requests);
-  },
-);
+test.each([
+  '/%72est/v1/entries',
+  '/./rest/v1/entries',
+  '/x/../rest/v1/entries',
+  'http://localhost/rest/v1/entries',
+  '/s/token',
+  '/evening/token',
+  '/unsubscribe/token',
+  '/push/renew',
+])('does not take %s for a page while many wait for the database', async (url) => {
+  const { send, database } = createWorld();
+  database.queued = 201;
+  let begun = 0;
+  const requests = Array.from({ length: 17 }, () => send(() => ((begun += 1), ok()), { url }));
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(begun).toBe(16);
+  database.queued = 200;
+  await vi.advanceTimersByTimeAsync(2);
+  await Promise.all(requests);
+});
 
 test('delays the 503 of a refusal inside a request, but no other 503', async () => {
   const { send } = createWorld();

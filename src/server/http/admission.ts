@@ -19,7 +19,7 @@ import type { Logger } from '../log.ts';
 const STARTS_PER_TURN = 16;
 const TURNS: Limits = { maxRunning: STARTS_PER_TURN, maxQueued: 1_000, maxWaitMs: 5_000 };
 /**
- * While more requests wait for the database, no request of an API begins: one that has begun holds about twice the
+ * While more requests wait for the database, no request that asks it begins: one that has begun holds about twice the
  * memory while it waits. The queue stays long enough to keep all connections busy between two polls.
  */
 const MAX_QUEUED_AT_DATABASE = 200;
@@ -108,7 +108,7 @@ export function createAdmission({ limiters, connections, clientAddressHeader, lo
     let response: unknown;
     try {
       connections.refuseIfFull(context);
-      const { limiter, add } = API.test(path) ? apiTurns : pageTurns;
+      const { limiter, add } = API.test(path) || DATABASE_PAGE.test(path) ? apiTurns : pageTurns;
       add(limiter.tryAcquire(context) ?? (await limiter.acquire(context)));
       response = await run();
     } catch (error) {
@@ -157,6 +157,11 @@ const MESSAGE = 'The server is busy. Please try again in a moment';
 const RETRY_AFTER = { min: 1, max: 3 };
 
 const API = /^\/(?:auth|rest|functions)\/v1\//;
+/**
+ * Pages and endpoints that ask the database too. Threat: if they began while it has a queue, a stranger's requests for
+ * read-only links would keep the queue too long for any request of an API to begin.
+ */
+const DATABASE_PAGE = /^\/(?:s|evening|unsubscribe|push)\//;
 
 /** A page that loads itself again. It needs no script and no style. */
 const page = (seconds: number): string =>
