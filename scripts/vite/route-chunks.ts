@@ -117,6 +117,9 @@ export function routeChunks(root: string, entries: Entries) {
     if (earlyClosure.has(id)) return guests + members > 0 || appClosure.has(id) ? 'early' : 'editor';
     if (appClosure.has(id)) return 'shell';
     if (isInJournal) return guests > 0 ? 'shell' : members > 0 ? 'members' : 'journal';
+    // One style sheet for the chunks below: with the boot script, a page's first paint then waits for about six files,
+    // the connections of HTTP/1.1.
+    if (id.endsWith('.css') && guests + members > 1) return 'styles';
     const needsAuth = [...closureOf(bundle, [id])].some((needed) => AUTH_JS.test(needed));
     if (guests > 1) return members > 0 && !needsAuth ? 'forms' : 'guests';
     return members > 1 && !needsAuth ? 'sheets' : null;
