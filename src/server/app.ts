@@ -122,7 +122,7 @@ export function createApp(deps: Deps): Hono<AppEnv> {
   app.use(canonicalHost(config, (path) => site.pages.has(path)));
   app.route('/', pageRoutes(site));
 
-  // An unknown page redirects home; a missing file or API path is an error for its client.
+  // An unknown page redirects home; a missing file or API path gets an error.
   app.notFound((context) => {
     const { method, path } = context.req;
     if (isPageRequest(method, path, context.req.header('accept'))) return context.redirect('/', 302);

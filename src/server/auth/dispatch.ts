@@ -99,9 +99,9 @@ type Policy = {
   /** Refuses a user with a second factor whose session has not passed it. The error names this value. */
   secondStep?: 'sessions' | 'passkeys' | 'access tokens';
   /**
-   * The proof that the handler requires with the function of `codes/prove-identity.ts` that it is handed; the request
-   * decides whether it needs one. `recent sign-in` or `reauthentication`: a sign-in or second step of the last 24
-   * hours, or a code. `identity`: that the owner is at the device now.
+   * The handler receives a function of `codes/prove-identity.ts` that requires this proof, and calls it for a request
+   * that needs one. `recent sign-in` or `reauthentication`: a sign-in or second step of the last 24 hours, or a code.
+   * `identity`: that the owner is at the device now.
    */
   proof?: keyof Proofs;
   /** The ids in the path, and the error for one that is not a UUID. */

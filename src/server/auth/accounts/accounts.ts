@@ -122,7 +122,7 @@ type NewAccount = {
   passwordHash: string | null;
   data: JsonObject;
   confirmed: boolean;
-  /** True if an administrator makes the account: the user's metadata and the identity's data are then not mixed. */
+  /** True if an administrator makes the account: the user's metadata and the identity's data are then kept apart. */
   isManaged?: boolean;
   now: Date;
 };

@@ -171,7 +171,8 @@ export const sendRecoveryMail: Endpoint<{ body: Body }> = async (context, deps, 
   return context.json({});
 };
 
-// POST /resend: repeats the mail or text of a sign-up or of an address change (docs/specification/api.md 14, 26).
+// POST /resend: repeats the mail or text of a sign-up, or of a change of address or number (docs/specification/api.md
+// 14, 26).
 
 /** For each `type` of request: the contact that the message goes to, and whether it repeats a change or a sign-up. */
 const REPEATABLE: ReadonlyMap<string, { byPhone: boolean; isChange: boolean }> = new Map([

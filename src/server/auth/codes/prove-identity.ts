@@ -35,7 +35,7 @@ type Change = {
 };
 
 /**
- * Returns null for a recent session, and for an anonymous user, who has no address that a code could go to. Otherwise
+ * Returns null for a recent session, and for an anonymous user, who has no address or number for a code. Otherwise
  * returns the verified token of the mailed or texted code, which the caller must consume. Throws
  * `reauthentication_needed` if the request has no code, and `reauthentication_not_valid` for a wrong code.
  */
@@ -62,7 +62,7 @@ async function findSentCode(deps: AuthDeps, user: UserRow, code: string): Promis
   return token;
 }
 
-/** `requireReauthentication` of a request's caller. */
+/** `requireReauthentication`, bound to the caller of a request. */
 export type RequireReauthentication = (nonce: string, needed: string) => Promise<FoundToken | null>;
 
 /** True if the session began, or passed a second step, within the last 24 hours. */
@@ -99,9 +99,9 @@ export type LinkingUser = {
 };
 
 /**
- * Threat: a thief of a session links an account of their own and returns after the owner has changed the password. Like
- * a change of the password, linking needs a sign-in of the last 24 hours or a mailed or texted code (`nonce`). It also
- * needs the second step if the user has a second factor.
+ * Threat: a thief of a session links their own account at a provider, and signs in with it after the owner has changed
+ * the password. Like a change of the password, linking needs a sign-in of the last 24 hours or a mailed or texted code
+ * (`nonce`). It also needs the second step if the user has a second factor.
  */
 export async function requireLinking(context: Context<AppEnv>, deps: AuthDeps, nonce = ''): Promise<LinkingUser> {
   const { account, session } = await requireUser(context, deps);

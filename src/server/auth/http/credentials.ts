@@ -67,7 +67,7 @@ export async function checkNewPassword(
 /** How many texts of the user's metadata a password is compared with. */
 const MAX_NAMES = 10;
 
-/** The checks of `checkNewPassword` that take no time. Throws `weak_password` or `validation_failed`. */
+/** The quick checks of `checkNewPassword`. Throws `weak_password` or `validation_failed`. */
 export function checkPasswordFormat(config: AuthDeps['config'], password: string): void {
   if (Buffer.byteLength(password) > PASSWORD_MAX_BYTES)
     throw invalidRequest('Password cannot be longer than 72 characters');

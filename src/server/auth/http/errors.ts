@@ -223,7 +223,10 @@ const CATALOGUE = {
   over_request_rate_limit: [429, 'over_request_rate_limit', 'Request rate limit reached'],
   /** supabase/auth has no such code: it has no archive. */
   over_archive_limit: [429, 'over_archive_limit', 'Archive limit reached'],
-  /** Every client version retries a 503; a 429 would sign the user out (docs/specification/api.md 4). */
+  /**
+   * Clients may retry a 503. A 429 is final for them, and would end a session that they renew
+   * (docs/specification/api.md 4).
+   */
   try_again: [503, 'request_timeout', 'The server is busy, please try again in a moment.'],
   unexpected_failure: [500, 'unexpected_failure', 'Unexpected failure, please check server logs for more information'],
 } as const satisfies Record<string, Entry>;

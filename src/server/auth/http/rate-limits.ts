@@ -107,7 +107,7 @@ const reservedWindows = (asker: TextAsker) =>
 /**
  * Mails to one address: ten an hour over all kinds, in four shares. Threat: a stranger has mails of every kind sent, to
  * flood a mailbox, or to use up the mails of its owner. Anybody can use up `open`, but the other shares remain.
- * `notice` is only for mails about what a user who is signed in to the account has done.
+ * `notice` is only for mails that an administrator, or somebody who has signed in to the account, causes.
  *
  * `entry` is only for mails whose link lets the reader in from any browser. A stranger can use it up too, but then the
  * owner has three links that work until the hour is over.
@@ -153,9 +153,9 @@ const FACTOR_WINDOWS = [
  * account, so that the owner cannot undo them. A new session has changes of its own.
  */
 const CHANGE_WINDOW = { keyPrefix: 'change', points: 60, duration: HOUR } as const;
-/** Changes of a session that do not count for its account. */
+/** The first changes of a session in an hour, which do not count towards ACCOUNT_CHANGE_WINDOW. */
 const OWN_CHANGES = 10;
-/** Threat: the owner of an account writes audit rows with hundreds of sessions. */
+/** Threat: the owner of an account fills the audit log by changes in hundreds of sessions. */
 const ACCOUNT_CHANGE_WINDOW = { keyPrefix: 'account-change', points: 240, duration: HOUR } as const;
 
 /**
