@@ -119,6 +119,16 @@ describe('the ENEX export of Evernote', () => {
     expect(entries).toHaveLength(1);
   });
 
+  test.each([
+    ['boxes before tags that are not closed', '[ ] <div'.repeat(50_000)],
+    ['code with tags in a tag', `<div style="-en-codeblock:true">${'<div'.repeat(100_000)} ></div></div>`],
+  ])('takes linear time for %s', async (_name, content) => {
+    const startedAt = performance.now();
+    const { entries } = await read(enex(note({ content })));
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    expect(entries).toHaveLength(1);
+  });
+
   test('reads any title and text', async () => {
     const xml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
     const word = fc.stringMatching(/^[\p{L}\d<>&"' .]{1,20}$/u).map((text) => `x${text.replace(/\s+/g, ' ').trim()}`);

@@ -194,13 +194,13 @@ const list = (tasks: readonly Task[]): string =>
 
 /** Moves each box into the block behind it: `[x] <div>text</div>` would become two lines. */
 const withBoxesInside = (html: string): string =>
-  html.replace(/(\[[ x]\] )\s*((?:<(?:div|p|span)\b[^>]*>\s*)+)/g, '$2$1');
+  html.replace(/(\[[ x]\] )\s*((?:<(?:div|p|span)\b[^<>]*>\s*)+)/g, '$2$1');
 
 function codeBlock(inner: string): string {
   const lines = inner
-    .replace(/<div\b[^>]*>\s*<br\b[^>]*>\s*<\/div>/gi, '<div></div>')
+    .replace(/<div\b[^<>]*>\s*<br\b[^<>]*>\s*<\/div>/gi, '<div></div>')
     .replace(/<\/div>\s*(?=<div\b)/gi, '\n')
-    .replace(/<br\b[^>]*>/gi, '\n');
+    .replace(/<br\b[^<>]*>/gi, '\n');
   let text = '';
   let from = 0;
   for (const { start, end } of tagsOf(lines)) {
