@@ -189,6 +189,11 @@ test('leaves other tables alone', async () => {
     expect(await detectProgram(sourceFiles({ 'a.json': JSON.stringify(content) }))).toBeNull();
 });
 
+test('reads a cell of 20 MB', async () => {
+  const { entries } = await read(`Date,Text\n2024-05-01,"${'a'.repeat(20_000_000)}"\n`);
+  expect(entries[0]!.body.text).toHaveLength(20_000_000);
+});
+
 test('takes linear time', async () => {
   // Quadratic time would exceed the test's timeout.
   for (const part of ['"', '""', '",', '2024-05-01,"x\n', '\n', ',']) await read(`Date,Text\n${part.repeat(300_000)}`);

@@ -204,7 +204,7 @@ function parseTable(source: string): Table {
   const rows: string[][] = [];
   let row: string[] = [];
   let isCut = false;
-  const cell = new RegExp(`(?:"((?:[^"]|"")*)("|$))?([^${separator}\\r\\n]*)(${separator}|\\r\\n?|\\n|$)`, 'y');
+  const cell = new RegExp(`(?:"([^"]*(?:""[^"]*)*)("|$))?([^${separator}\\r\\n]*)(${separator}|\\r\\n?|\\n|$)`, 'y');
   while (cell.lastIndex < text.length) {
     // Some programs write text behind the closing quotation mark.
     const [, quoted, close, bare = '', end]: RegExpExecArray = cell.exec(text)!;
