@@ -18,7 +18,7 @@ type Deps = { database: Pick<Database, 'asService'>; dataDir: string; log: Pick<
  * Takes over the keys of the generated file, or generates a key. No-op if the database has keys. If several servers
  * start at the same moment, the first insert wins.
  *
- * @throws Error if accounts depend on keys that are neither in the database nor in the file
+ * @throws Error if accounts depend on keys that are neither in the database nor in the file, or if the file is unusable
  */
 export async function createKeysIfMissing({ database, dataDir, log }: Deps): Promise<void> {
   const service = database.asService('create the signing keys');

@@ -1,6 +1,6 @@
 /**
- * GET /account: facts that the API's user object leaves out. DELETE /account/address-change: cancels a pending
- * change of the address (docs/specification/api.md 34).
+ * GET /account: the proof that a deletion needs, whether there is a password, and the pending change of the address.
+ * DELETE /account/address-change: cancels that change (docs/specification/api.md 34).
  */
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
@@ -42,7 +42,7 @@ export const endAddressChange: Endpoint<Given> = async (context, deps, { caller,
 };
 
 /**
- * Returns the id of the user who may download the archive now. The mailed or texted code is not used up, because the
+ * Returns the id of the user who may download the archive now. The mailed or texted code is not used up, because a
  * deletion that follows needs it too. Each use counts towards the guesses at the code.
  */
 export async function authorizeArchive(

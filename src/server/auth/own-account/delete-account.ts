@@ -19,13 +19,13 @@ type Deletion = {
   actor: AuditEntry['actor'];
   now: Date;
   /**
-   * Deletes the account only if this is still true once its row is locked: `due` if its owner has requested the
-   * deletion and the time to undo it is over, `abandonedBefore` if `abandonedUsers` still finds it.
+   * Deletes the account only if this is still true once its row is locked: `due` if the time of its deletion
+   * (`deletion_due_at`) has come, `abandonedBefore` if `abandonedUsers` still finds it.
    */
   onlyIf?: 'due' | { abandonedBefore: Date };
   /**
-   * Returns the keys of `auth.rate_limits` that hold an address or number as a hash (`accountGuessKey`). Their counters
-   * are deleted with those of the plain address and number.
+   * Returns keys of `auth.rate_limits` that hold an address or number as a hash (`accountGuessKey`). Their counters are
+   * deleted with those of the plain address and number.
    */
   findRateLimitKeys?: (addressOrPhone: string) => readonly string[];
 };
@@ -62,7 +62,7 @@ export async function deleteAccount(database: Database, deletion: Deletion): Pro
   });
 }
 
-/** Anonymous users who have not used their account since `before`: it opens only in a browser with a session. */
+/** Anonymous users without a session that began or was renewed since `before`. Only a session opens their account. */
 const abandonedUsers = (before: Date) =>
   queryBuilder
     .selectFrom('auth.users as user')
@@ -126,7 +126,7 @@ async function deleteRateLimits(transaction: AsService, keys: readonly string[])
   );
 }
 
-/** Anonymous accounts are deleted after this time without use. Only a session in a browser opens such an account. */
+/** Anonymous accounts are deleted after this time without use. */
 const ANONYMOUS_USER_MS = 30 * 24 * 3_600_000;
 const MAX_ACCOUNTS_PER_RUN = 200;
 
@@ -135,11 +135,11 @@ type Deps = {
   clock: Clock;
   log: Logger;
   mailer: Pick<Mailer, 'send'>;
-  /** See `deleteAccount`. */
+  /** As in `Deletion`. */
   findRateLimitKeys: (addressOrPhone: string) => readonly string[];
 };
 
-/** Deletes the accounts whose deletion is due, such as an hour after their owner's request. Returns their number. */
+/** Deletes the accounts whose deletion is due, such as an hour after the owner's request. Returns their number. */
 export async function deleteDueAccounts(deps: Deps, signal: AbortSignal): Promise<number> {
   const due = queryBuilder
     .selectFrom('auth.users')

@@ -74,9 +74,9 @@ async function markForDeletion(transaction: AsService, deps: AuthDeps, { signedI
 }
 
 /**
- * The mailed link that undoes the deletion of an account (docs/specification/api.md 34). GET shows a page with a button
- * and checks no token, because mail scanners open every link. POST uses the token, which is sent as JSON or by the form
- * of that page.
+ * The mailed link that undoes the deletion of an account (docs/specification/api.md 34). GET only shows a page with a
+ * button, because mail scanners open every link. POST uses the token, which is sent as JSON or by the form of that
+ * page.
  *
  * The token only undoes the deletion and signs nobody in. So POST needs no check against cross-site requests.
  */
@@ -139,7 +139,7 @@ function respondWithPage(context: Context<AppEnv>, page: Page, status: 200 | 403
 
 /**
  * Counts the mail about a deletion that is about to be requested. Throws `over_email_send_rate_limit`. Threat: the
- * thief of a session first uses up the owner's mails with other changes, and then deletes the account without a word.
+ * thief of a session first uses up the owner's mails with other changes, and then deletes the account without a mail.
  */
 async function countDeletionMail({ limits }: MailDeps, user: UserRow): Promise<void> {
   if (user.email === null) return;

@@ -59,7 +59,7 @@ export const changeUser: Endpoint<Given> = async (context, deps, given) => {
   const newPhone = parseNewPhone(deps, body, user);
   const request = readMailRequest(context, deps, body);
   // Threat: the thief of a password or of a recovery mail, who lacks the second factor, changes how the owner signs in.
-  // Nor may such a person change the name that the owner and the coach see.
+  // Nor may such a person change the account's name and other metadata.
   const changesSignIn = changesEmail || newPhone !== null || password !== '';
   if ((changesSignIn || data !== null) && lacksSecondStep(account, session))
     throw new AuthError('user_change_needs_second_step');
@@ -164,11 +164,11 @@ async function hashNewPassword(deps: AuthDeps, user: UserRow, { password, owner 
   return passwords.hash(password);
 }
 
-/** A new address or number, which is in use once its owner has entered the code that `begin` sends. */
+/** A new address or number, which becomes the account's once the messages that `begin` sends are confirmed. */
 type ContactChange = {
   /**
-   * Takes the message from its budget, before the request changes anything. False: the message was sent a moment ago,
-   * so `begin` is not called. Throws if the budget is used up.
+   * Counts the message, before the request changes anything. False: the same request has sent it a moment ago, so
+   * `begin` is not called. Throws if no message may be sent now.
    */
   claim(): Promise<boolean>;
   /** Throws `session_not_found` if the session has ended. */
@@ -187,7 +187,10 @@ const addressChange = (
   deps: AuthDeps,
   { user, session, newEmail, request, changesPassword }: AddressChange,
 ): ContactChange => ({
-  /** A request that repeats the pending address within the mail interval gets the same response and sends no mail. */
+  /**
+   * A request that repeats the pending address within the mail interval, and changes no password, gets the same
+   * response and sends no mail.
+   */
   async claim() {
     const service = deps.database.asService('request an address change');
     const [intervalMs, now] = [mailIntervalMs(deps), deps.clock.now()];
@@ -239,8 +242,8 @@ const numberChange = (deps: AuthDeps, { user, session, phone, ip }: NumberChange
 type PasswordChange = { session: SessionRow | null; passwordHash: string; device: Device };
 
 /**
- * Stores the new password. Ends the user's other sessions, links and codes, which locks out anyone with the old
- * password (docs/specification/api.md 12).
+ * Stores the new password. Ends the user's other sessions, and the mailed links and codes, which locks out anyone with
+ * the old password (docs/specification/accounts.md 6).
  */
 async function changePassword(deps: AuthDeps, user: UserRow, { session, passwordHash, device }: PasswordChange) {
   const now = deps.clock.now();

@@ -1,12 +1,12 @@
 /**
- * Decides whether a password is easy to guess, with the local lists and patterns of zxcvbn: no service is asked. Only
- * the password thread imports this module, with its first new password, and ends once it is idle: the lists take 30 MB
- * and some inputs take 10 ms.
+ * Decides whether a password is easy to guess, with the local lists and patterns of zxcvbn: no service is asked. The
+ * server imports this module only in the password thread, because some inputs take 10 ms, and only to assess a new
+ * password, because the lists take 30 MB. That thread ends once it is idle.
  */
 import { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import { adjacencyGraphs, dictionary } from '@zxcvbn-ts/language-common';
 
-/** A password that takes fewer guesses is refused. Online, an account allows 50 guesses a day (`rate-limits.ts`). */
+/** A password that takes fewer guesses is refused. Online, a stranger has 50 guesses a day (`rate-limits.ts`). */
 const MIN_GUESSES = 1e6;
 /** As MIN_GUESSES, for the rest of a password after the words of its owner and of the product were removed. */
 const MIN_GUESSES_BESIDES_OWN_WORDS = 1e4;
@@ -36,7 +36,9 @@ export function isGuessablePassword(password: string, ownTexts: readonly string[
   return rest !== password.toLowerCase() && estimateGuesses(rest, ownWords) < MIN_GUESSES_BESIDES_OWN_WORDS;
 }
 
-/** The whole text as one word, and its parts: `Sam.Fox@example.com` gives `samfoxexamplecom`, `sam`, `fox`. */
+/**
+ * The whole text as one word, and its parts: `Sam.Fox@mail.example` gives `samfoxmailexample`, `sam`, `fox` and so on.
+ */
 function splitWords(text: string): string[] {
   const parts = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   return [parts.join(''), ...parts].filter((word) => word.length >= MIN_OWN_WORD_LENGTH);

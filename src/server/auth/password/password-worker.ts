@@ -1,6 +1,6 @@
 /**
- * Worker thread that computes argon2id and estimates how guessable passwords are, one password at a time, at a lower
- * priority than the thread that serves requests.
+ * Worker thread that computes argon2id and estimates how guessable passwords are, one password at a time. On Linux it
+ * has a lower priority than the thread that serves requests.
  */
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
@@ -8,7 +8,9 @@ import { hashSync, verifySync } from '@node-rs/argon2';
 
 /** OWASP's recommendation for argon2id: 19 MiB, 2 passes, 1 lane. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
-/** A third of the weight of a normal thread. At 10, a tenth, other programs starved sign-ins on a busy machine. */
+/**
+ * A nice value: a third of a normal thread's weight. At 10, a tenth, other programs starved sign-ins on a busy machine.
+ */
 const LOWER_PRIORITY = 5;
 
 export type PasswordJob =

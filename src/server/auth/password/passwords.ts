@@ -2,7 +2,8 @@
  * Hashes, verifies and assesses passwords off the event loop, one at a time.
  *
  * One argon2id computation takes 19 MiB and tens of milliseconds of a core. A burst of sign-ins therefore waits in a
- * bounded queue for a single low-priority thread, and the excess is rejected. Other requests are not slowed down.
+ * bounded queue for a single low-priority thread, and the excess is rejected. So a burst does not hold up other
+ * requests.
  */
 import { Worker } from 'node:worker_threads';
 import {
@@ -27,7 +28,7 @@ export const PASSWORD_LIMITS: Limits = { maxRunning: 2, maxQueued: 38 };
  */
 const DUMMY_HASH = '$argon2id$v=19$m=19456,t=2,p=1$yUdyTzN8sZHup0DdEJzFeA$SqVayViDc+CXbc8ZhE2trnzxWaiYsvDWVsVXvB81Ges';
 
-/** After so long without a password, a thread that holds the lists of guessable ones ends: they take 30 MB. */
+/** After so long without a password, a thread that holds the lists of guessable passwords ends: they take 30 MB. */
 const LISTS_IDLE_MS = 30_000;
 
 export function createPasswords(

@@ -115,7 +115,7 @@ type Channel = {
   address: { email: string } | { phone: string };
   appMetadata: SignUp['appMetadata'];
   identityData: (userId: string) => JsonObject;
-  /** Throws an AuthError if no message can be sent. */
+  /** Counts the message. Throws an AuthError if none may be sent. */
   countMessage?: () => Promise<void>;
   /** Prepares the message for the user, and returns what sends it once the padding is over. */
   prepareMessage: (service: AsService, user: UserRow) => Promise<(created: Account | null) => Promise<void>>;
@@ -140,8 +140,8 @@ async function signUpUnconfirmed(
     matches: existing !== null && (await passwords.matches(password, existing.password_hash)),
     passwordHash: existing ? null : await passwords.hash(password),
   }));
-  // Runs before a budget may refuse the request. The owner may then enter the code of a stranger's earlier sign-up, and
-  // the stranger's password must not survive that.
+  // Runs before `countMessage`, which may refuse the request. An owner who gets no new code may enter that of a
+  // stranger's earlier sign-up, and the stranger's password must not survive that.
   if (existing && !matches) await contact.clearPassword(service, existing);
   await channel.countMessage?.().catch(async (error: unknown) => {
     await padding.finish();
@@ -199,7 +199,7 @@ const phoneChannel = (deps: AuthDeps, phone: string, device: Device): Channel =>
   address: { phone },
   appMetadata: PHONE_APP_METADATA,
   identityData: (userId) => phoneIdentityData(userId, phone, false),
-  // Every number counts as one of a stranger, so that a refusal reveals no account.
+  // Counts as a text to a number without an account, also if the number has one, so that a refusal does not reveal it.
   async countMessage() {
     await consumeRecipientBudget(deps, { phone, ip: device.ip });
     await deps.limits.consumeSmsServer(null);

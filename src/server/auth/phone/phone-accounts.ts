@@ -8,8 +8,8 @@ import { saveOwnIdentity, syncProviders, updateUser, type Account } from '../acc
 export const PHONE_APP_METADATA = { provider: 'phone', providers: ['phone'] } as const;
 
 /**
- * The data of a phone identity. A sign-up also copies it into the user's metadata (docs/specification/api.md 7), an
- * administrator does not.
+ * The data of a phone identity. A sign-up also copies it into the user's metadata. The metadata of an account that an
+ * administrator creates get no copy.
  */
 export const phoneIdentityData = (userId: string, phone: string, verified: boolean): JsonObject => ({
   email_verified: false,
@@ -58,7 +58,10 @@ export async function createPhoneAccount(transaction: AsService, account: NewPho
   return { user, identities, factors: [] };
 }
 
-/** Sets the user's confirmed number in the row, the metadata and the phone identity. */
+/**
+ * Sets the user's confirmed number in the row, the metadata and the phone identity. An anonymous account becomes a
+ * permanent one.
+ */
 export async function confirmPhone(transaction: AsService, account: Account, phone: string, now: Date): Promise<void> {
   const { user } = account;
   const metadata = user.raw_user_meta_data;
@@ -93,7 +96,7 @@ export async function clearUnprovenPassword(service: AsService, phone: string): 
 
 /**
  * Requires a transaction. Takes the number from another account that never confirmed it, for a user who has confirmed
- * it. An account without an address that was never used is deleted.
+ * it. An account that has no address and was never used is deleted.
  */
 export async function releaseUnconfirmedPhone(transaction: AsService, phone: string, newOwnerId: string) {
   const owners = await transaction.run(

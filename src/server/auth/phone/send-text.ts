@@ -3,7 +3,7 @@
  *
  * Threat: SMS pumping. An attacker has codes sent to numbers that earn a share of the fee. Numbers outside
  * SMS_COUNTRIES get none; each number, each network address and the whole server have budgets. A number's budget counts
- * whether or not the number has an account, so neither a text nor a 429 reveals one.
+ * whether or not the number has an account, so a 429 does not reveal one.
  */
 import { createHmac } from 'node:crypto';
 import { SmsError, type SmsFailure } from '#server/sms-sender.ts';
@@ -37,15 +37,15 @@ export async function consumeRecipientBudget(deps: AuthDeps, { phone, ip, asker 
   await limits.consumeSmsRecipient(recipientKey(deps, phone), ip, asker);
 }
 
-/** The counters store no number. */
+/** An HMAC, so that the counters store no number. */
 const recipientKey = ({ secrets }: Pick<AuthDeps, 'secrets'>, phone: string): string =>
   createHmac('sha256', secrets.oneTimeCodes).update(`sms-recipient\0${phone}`).digest('base64url');
 
 export type TextMessage = { phone: string; text: string; share: TextShare };
 
 /**
- * The caller has called `consumeRecipientBudget`. Throws `sms_send_failed`, and `over_sms_send_rate_limit` if the
- * server's budget is used up.
+ * The caller has called `consumeRecipientBudget` for a text that somebody asked for. Throws `sms_send_failed`, and
+ * `over_sms_send_rate_limit` if the server's budget is used up.
  */
 export async function sendText(deps: SendDeps, { phone, text, share }: TextMessage): Promise<void> {
   await deps.limits.consumeSmsServer(share === 'open' ? null : { asker: share, recipient: recipientKey(deps, phone) });
@@ -114,21 +114,21 @@ export function sendTextLater(deps: AuthDeps, prepare: () => Promise<TextMessage
       const message = await prepare();
       if (message !== null) await sendText(deps, message);
     } catch (error) {
-      // The sender has logged the provider's answer.
       if (!(error instanceof AuthError)) throw error;
+      // The sender has logged the provider's answer, if there was one.
       deps.log.warn({ sms: 'dropped', code: error.code }, 'text dropped');
     }
   });
 }
 
-/**
- * The text messages. Threat: a text must not contain user input, or an attacker could send arbitrary words in our name.
- *
- * The last line of a text with a code binds the code to our host (WebOTP), so a phone fills it in on our pages only and
- * not on a phishing page.
- */
+// The text messages. Threat: a text must not contain user input, or an attacker could send arbitrary words in our name.
+
 type Codes = { code: string; publicUrl: string };
 
+/**
+ * The last line of a text with a code. It binds the code to our host (WebOTP), so a phone fills the code in on our
+ * pages only and not on a phishing page.
+ */
 const bindToHost = ({ code, publicUrl }: Codes): string => `@${new URL(publicUrl).hostname} #${code}`;
 
 export const signInText = (given: Codes): string =>
