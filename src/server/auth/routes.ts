@@ -1,9 +1,9 @@
 /**
  * The route table of the auth API under /auth/v1, compatible with `@supabase/auth-js`. Each row says who may call,
  * which budget of `http/rate-limits.ts` the request counts towards, whether it needs a captcha and how its body is
- * read; `dispatch.ts` ensures it before the handler runs. Handlers of features that few installations use load at their
- * first request. Each flow has a folder; they share `sessions/`, `accounts/`, `http/` (requests and answers) and
- * `keys/`.
+ * read. `dispatch.ts` ensures it before the handler runs, or leaves it to the handler (`later…`). Handlers that few
+ * requests need load at the first of these. Each flow has a folder; they share `sessions/`, `accounts/`, `http/`
+ * (requests and answers) and `keys/`.
  */
 import { Hono, type Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
@@ -112,7 +112,7 @@ export const ROUTES: readonly Route[] = [
   route('PATCH /passkeys/:id', { needs: 'passkeys', caller: 'member', secondStep: 'passkeys', budget: 'factor', ids: PASSKEY_ID, body: 'json', proof: RECENT }, lazy(passkeys, 'updatePasskey')),
   route('DELETE /passkeys/:id', { needs: 'passkeys', caller: 'member', secondStep: 'passkeys', budget: 'factor', ids: PASSKEY_ID, proof: RECENT }, lazy(passkeys, 'deletePasskey')),
 
-  // Personal access tokens, and programs that ask for one (docs/specification/capture.md 2 and 4)
+  // Personal access tokens, and programs and Slack users that connect (docs/specification/capture.md 2, 4 and 5)
   route('GET /tokens', { caller: 'member', secondStep: 'access tokens' }, lazy(ownTokens, 'showTokens')),
   route('POST /tokens', { caller: 'member', secondStep: 'access tokens', budget: 'factor', body: 'json', proof: RECENT }, lazy(ownTokens, 'addToken')),
   route('DELETE /tokens/:id', { caller: 'member', secondStep: 'access tokens', budget: 'factor', ids: TOKEN_ID }, lazy(ownTokens, 'removeToken')),
@@ -217,7 +217,8 @@ export function createAuthDeps(routesDeps: AuthRoutesDeps): AuthDeps {
   const tokens = createPersonalTokens(routesDeps);
   return {
     ...routesDeps,
-    // Ending all sessions of a user ends the personal tokens too (`endSessions`), even if the user has no session.
+    // Ending all sessions of a user also ends the personal tokens (`endSessions`), even if there was no session. So
+    // their cached checks are dropped in any case.
     accessTokens: {
       ...routesDeps.accessTokens,
       invalidateSessions: (ids) => {

@@ -2,9 +2,11 @@
  * Binds a flow to the browser that started it, by a cookie.
  *
  * Threat: login CSRF. An attacker signs in at a provider, stops before the callback and lets the victim's browser open
- * it. The victim would be signed in to the attacker's account, or the attacker's provider account would be linked to
- * the victim's. PKCE prevents the first, because the victim's client has no verifier for the attacker's code; a flow
- * without PKCE and every linking flow needs the cookie.
+ * it. The victim would be signed in to the attacker's account. PKCE prevents this, because the victim's client has no
+ * verifier for the attacker's code; a flow without PKCE needs the cookie.
+ *
+ * Threat: an attacker starts to link an identity and lets the victim sign in at the provider. The victim's identity
+ * would be linked to the attacker's account, so every flow that links needs the cookie.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context } from 'hono';
@@ -17,7 +19,7 @@ const COOKIE = 'hustle-forge-flow';
 const MAX_AGE_SECONDS = 900;
 const VALUE = /^[A-Za-z0-9_-]{43}$/;
 
-/** Threat: a sibling subdomain sets the cookie. With https, the `__Host-` prefix lets only our own host set it. */
+/** With https the cookie has the prefix `__Host-`. Threat: a sibling subdomain sets it, which that prefix prevents. */
 const isSecure = ({ config }: Pick<AuthDeps, 'config'>): boolean => config.publicUrl.startsWith('https:');
 
 const readCookie = (context: Context<AppEnv>, deps: AuthDeps): string | null => {

@@ -67,7 +67,7 @@ function pickParameters(all: URLSearchParams): URLSearchParams {
   return picked;
 }
 
-/** A flow accepts one answer, in the browser that started it. */
+/** A flow accepts one answer; one that `bindBrowser` has bound accepts it only in that browser. */
 async function acceptReturn(context: Context<AppEnv>, deps: AuthDeps, state: string): Promise<FlowRow> {
   if (state === '') throw new AuthError(400, 'bad_oauth_callback', 'OAuth state parameter missing');
   if (!UUID.test(state)) throw new AuthError('state_invalid');

@@ -3,13 +3,13 @@
  * (docs/specification/accounts.md 15).
  *
  * Threat: account takeover by address. A provider that has not verified an address lets anybody claim it, so such an
- * address never opens or joins an existing account. A verified address joins an account only if the account's own
- * address is confirmed.
+ * address never opens or joins an existing account. An identity with a verified address joins an account only if the
+ * account's own address is proven.
  *
  * Threat: pre-hijacking. A stranger signs up with another person's address and waits for the owner. When a provider
  * proves the owner, the owner takes over an account whose address nobody has proven, without the stranger's ways to
- * sign in (`claim-account.ts`). An account that is in use by phone only loses an address that it never confirmed, and
- * the owner gets a new account.
+ * sign in (`claim-account.ts`). An account in use by phone merely loses an address that it never confirmed, and the
+ * owner gets a new account.
  */
 import { randomUUID } from 'node:crypto';
 import type { AsService } from '#server/database/database.ts';
@@ -69,7 +69,7 @@ export type IdentityOutcome =
   /** The linking user was deleted. */
   | { outcome: 'user_not_found' };
 
-/** Requires a transaction. Locks the identity and the row of the account, so concurrent sign-ins run one by one. */
+/** Requires a transaction. Locks the identity and the account's row, so sign-ins with either run one by one. */
 export async function signInWithIdentity(transaction: AsService, signIn: IdentitySignIn): Promise<IdentityOutcome> {
   const { identity, linkingUserId } = signIn;
   await lockIdentity(transaction, identity);
@@ -114,7 +114,10 @@ async function signInKnown(
   return { outcome: 'signed_in', userId: user.id, change: 'none' };
 }
 
-/** An attempt fails if a concurrent request takes or releases the address between the look-up and the insertion. */
+/**
+ * An attempt ends without an account if a concurrent request takes the address between the look-up and the insertion,
+ * or if it has just taken the address from an account that never confirmed it.
+ */
 const MAX_ATTEMPTS = 3;
 
 async function signInNew(transaction: AsService, signIn: IdentitySignIn): Promise<IdentityOutcome> {
@@ -229,7 +232,7 @@ async function linkToUser(
   });
 }
 
-/** Afterwards only the new identity signs in to the account. Metadata of the owner's provider replaces the stranger's. */
+/** Removes the earlier ways to sign in and adds the identity, whose metadata replace those of the stranger. */
 async function claimWithIdentity(
   transaction: AsService,
   signIn: IdentitySignIn,
@@ -255,7 +258,7 @@ export type ExternalIdentity = {
   /** From `parseEmail`; null if the third party gives no address. */
   email: string | null;
   emailVerified: boolean;
-  /** Becomes `identity_data`; fills gaps in the user's metadata. */
+  /** Becomes `identity_data`; fills gaps in the user's metadata, or replaces them when it claims an account. */
   data: JsonObject;
 };
 

@@ -164,8 +164,8 @@ const GOOGLE_ISSUER = 'https://accounts.google.com';
 const badIdTokenError = (): OAuthError => new OAuthError('invalid request', 'Bad ID token');
 
 /**
- * One key set per configuration, so that jose's cache is kept. jose loads the keys again when a token names an unknown
- * key, at most every 30 seconds.
+ * One key set per configuration, so that jose's cache is kept. jose loads the keys again after ten minutes, and when a
+ * token names an unknown key, at most every 30 seconds.
  */
 const keySets = new WeakMap<Configuration, RemoteJWKSet>();
 
@@ -223,8 +223,8 @@ function isIssuedTo(provider: OAuthProvider, authorizedParty: unknown): boolean 
 }
 
 /**
- * The token carries the SHA-256 of the nonce that the client made. Threat: a token that was stolen on its way, from a
- * log or another app, is useless without the nonce itself.
+ * If the client made a nonce, the token carries its SHA-256. Threat: a token that was stolen on its way, from a log or
+ * another app, is useless without the nonce itself.
  */
 function checkNonce(hashed: unknown, nonce: string): void {
   if ((hashed === undefined || hashed === '') !== (nonce === '')) {

@@ -30,7 +30,7 @@ const SCOPES = ['openid', 'email', 'profile'];
 type CachedDiscovery = { configuration: Promise<Configuration>; expiresAt: number };
 const discovered = new WeakMap<OAuthProvider, CachedDiscovery>();
 
-/** The provider's endpoints and keys: read once an hour, single-flight. A failure is not cached. */
+/** The provider's metadata, such as its endpoints: cached for an hour, single-flight. A failure is not cached. */
 export function discoverProvider(provider: OAuthProvider): Promise<Configuration> {
   const cached = discovered.get(provider);
   if (cached && cached.expiresAt > performance.now()) return cached.configuration;

@@ -10,8 +10,8 @@ type ProviderTokens = { provider_token?: string; provider_refresh_token?: string
 type ProviderAccount = { identity: ExternalIdentity; tokens: ProviderTokens };
 
 /**
- * Secrets of one flow, which only this server knows. A stolen code is useless without the PKCE verifier, and an ID
- * token of another sign-in lacks the nonce.
+ * Random values of one flow. A stolen code is useless without the PKCE verifier, which only this server knows, and an
+ * ID token of another sign-in lacks the nonce.
  */
 export type FlowSecrets = { verifier: string; nonce: string };
 
@@ -39,7 +39,7 @@ export const PROVIDER_TIMEOUT_SECONDS = 10;
 
 /** The provider answered the browser with an error, for example because the user declined. */
 export class ProviderRefusal extends Error {
-  /** An error code of RFC 6749 4.1.2.1. */
+  /** The provider's error code, such as those of RFC 6749 4.1.2.1. */
   readonly error: string;
 
   constructor(error: string, description: string) {
@@ -150,7 +150,7 @@ export function identityFromClaims(provider: string, issuer: string, claims: Pro
   return { provider, providerId: sub, email, emailVerified, data };
 }
 
-/** Null for an address that this server does not accept, such as one with letters beyond ASCII. */
+/** Null for an address that this server does not accept, such as one with letters beyond ASCII before the `@`. */
 function readEmail(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   try {

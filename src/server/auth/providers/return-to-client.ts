@@ -15,7 +15,7 @@ import { deleteFlow, issueAuthCode, setProviderSecrets, type FlowRow } from '../
 import { respondWithSession, sessionFragment } from '../sessions/session-response.ts';
 import { startSession, type SignInMethod, type StartedSession } from '../sessions/sessions.ts';
 
-/** Tokens of the third party that the client asked for, by their names in the API. */
+/** Tokens of the third party, which the client gets, by their names in the API. */
 type ThirdPartyTokens = { provider_token?: string; provider_refresh_token?: string };
 
 export type CompletedFlow = { code: string } | { account: Account; started: StartedSession; tokens: ThirdPartyTokens };
@@ -63,7 +63,9 @@ export async function redirectToClient(
 
 const DENIALS = new Set(['signup_disabled', 'user_banned', 'provider_email_needs_verification']);
 
-/** @param status 303 if the flow is unknown, as in supabase/auth */
+/**
+ * @param status 303 if no flow has accepted the answer, as in supabase/auth, and after our own redirect (`continueSso`)
+ */
 export function redirectWithError(
   context: Context<AppEnv>,
   redirectTo: string,

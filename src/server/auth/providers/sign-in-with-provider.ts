@@ -98,8 +98,8 @@ type Notice = { label: string; redirectTo: string };
 
 /**
  * Sends the mails that belong to a result. For `needs_verification` and `address_taken`, the owner of the address gets
- * a mail. The error response is the same for both, so it does not reveal whether the address has an account. When an
- * existing account got a new identity, its user gets a notice.
+ * a mail. The error response is the same for both, so it does not reveal whether the address has an account. After a
+ * claim, or when an existing account got a new identity, its user gets a notice.
  */
 async function mailAboutIdentity(deps: AuthDeps, result: IdentityOutcome, { label, redirectTo }: Notice) {
   const service = deps.database.asService('mail about an identity');

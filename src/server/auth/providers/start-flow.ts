@@ -39,7 +39,7 @@ export type StoredSecrets = FlowSecrets & {
   linkingSessionId?: string;
 };
 
-/** The address that is registered at every provider. */
+/** The redirect URI that the operator registers at every provider. */
 export const callbackUrl = ({ config }: Pick<AuthDeps, 'config'>): string => `${config.publicUrl}/auth/v1/callback`;
 
 export function findProvider({ config }: Pick<AuthDeps, 'config'>, name: string): OAuthProvider {

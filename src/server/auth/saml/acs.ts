@@ -192,7 +192,7 @@ async function recordFailure(deps: AuthDeps, { flow, problem, device }: Failure)
   await deleteFlow(service, flow.id);
 }
 
-/** Threat: the reason of a refusal tells an attacker which check to work on. Only the log has it. */
+/** Threat: the reason why a response is invalid tells an attacker which check to work on. Only the log has it. */
 function toClientError({ log }: AuthDeps, error: unknown): AuthError {
   if (error instanceof InvalidResponseError) {
     log.warn({ reason: error.message }, 'a SAML response was refused');

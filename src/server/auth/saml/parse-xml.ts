@@ -22,7 +22,9 @@ export type XmlElement = {
 /** `strictEntities` allows only the five entities of XML. The library's type lacks this option. */
 const OPTIONS = { xmlns: true, strictEntities: true, position: false } as sax.SAXOptions;
 const MAX_DEPTH = 50;
-/** The limit for one document. A user in 300 groups, each with its type and two namespaces, stays below it. */
+/**
+ * The limits for one document. A user in 300 groups, each with a type and two namespaces as attributes, stays below.
+ */
 const MAX_ELEMENTS = 1_000;
 const MAX_ATTRIBUTES = 1_000;
 /**

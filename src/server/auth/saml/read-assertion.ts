@@ -92,8 +92,8 @@ function readNameId(subject: XmlElement): Assertion['nameId'] {
 }
 
 /**
- * Null for a text that is too long, holds control characters (PostgreSQL stores no null character) or elements. Threat:
- * an element within a name splits it, so that a reader takes a part for the whole.
+ * Null for a text that is too long, or holds elements, lone surrogates or control characters (PostgreSQL stores no null
+ * character). Threat: an element within a name splits it, so that a reader takes a part for the whole.
  */
 function readText(element: XmlElement): string | null {
   const value = element.text.trim();
@@ -123,7 +123,7 @@ function readAttributes(assertion: XmlElement): AssertionAttributes {
 //
 // Threat: XML signature wrapping. An attacker moves a signed assertion to a place that the verifier finds and puts a
 // forged one where the reader looks. node-saml returns the bytes that the signature covers, and the sign-in reads only
-// those. In addition, this module refuses any response whose shape leaves room for two readings.
+// those. In addition, these checks refuse responses whose shape leaves room for two readings.
 
 /** The message is for the log, not for the client. */
 export class InvalidResponseError extends Error {}
@@ -161,7 +161,10 @@ function checkStatus(root: XmlElement): void {
   if (code !== SUCCESS || second) fail(`the status is ${code?.slice(0, 100) ?? 'missing'}`);
 }
 
-/** Throws unless the whole document has one assertion, which is a child of the response. */
+/**
+ * Throws unless the whole document has one response and one assertion, which is a child of the response and not
+ * encrypted, and all ids are unique.
+ */
 function checkAssertion(root: XmlElement): void {
   const all = [...descendants(root)];
   if (all.some(({ name }) => name === 'EncryptedAssertion')) fail('the assertion is encrypted');
@@ -182,7 +185,9 @@ const ALGORITHMS: ReadonlySet<string> = new Set([
   'http://www.w3.org/2000/09/xmldsig#enveloped-signature',
 ]);
 
-/** Throws unless each signature is a child of the response or the assertion and uses only ALGORITHMS. */
+/**
+ * Throws unless each signature is a child of the response or the assertion, uses only ALGORITHMS and holds no object.
+ */
 function checkSignatures(root: XmlElement): void {
   const [assertion] = childrenOf(root, SAML, 'Assertion');
   const signatures = [root, assertion!].flatMap((parent) => childrenOf(parent, DSIG, 'Signature'));

@@ -16,7 +16,7 @@ const EMAIL_ATTRIBUTES = [
   'Mail',
   'email',
 ];
-/** OpenID Connect's standard claims; the others become custom claims. */
+/** Claims of OpenID Connect, and `full_name` and `user_name` of supabase/auth; the others become custom claims. */
 const STANDARD_CLAIMS = new Set([
   'name',
   'given_name',

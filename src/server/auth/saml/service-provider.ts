@@ -73,9 +73,8 @@ export const showMetadata: Endpoint = (context, deps) => {
 export type SamlRequestRow = Selectable<Tables['auth.saml_requests']>;
 
 /**
- * Authentication requests that wait for their response, stored in the database for node-saml's `CacheProvider`.
- *
- * Saves the id of the request that node-saml writes for the flow.
+ * A cache in the database for node-saml. It stores the id of the authentication request that node-saml writes for the
+ * flow, until the response arrives.
  */
 export const newFlowRequestCache = (
   service: AsService,
@@ -96,7 +95,7 @@ export const newFlowRequestCache = (
 });
 
 /**
- * Deletes the request of a flow. Null for all but the first of concurrent responses.
+ * Deletes the request of a flow. Null for all responses of the flow but the first.
  *
  * Threat: node-saml looks a request up and removes it in two steps, so a response that is sent twice at the same time
  * would pass twice. Each flow therefore accepts one response, valid or not, and node-saml sees only the claimed
@@ -168,7 +167,7 @@ function readTarget(context: Context<AppEnv>, { config }: AuthDeps, body: Body):
 
 /**
  * The relay state is the flow's id. It is not a secret: the response is bound to the request, and the flow to the
- * browser.
+ * browser or the PKCE client.
  */
 function buildSignInUrl(
   deps: AuthDeps,

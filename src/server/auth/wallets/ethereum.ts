@@ -1,4 +1,4 @@
-/** Verifies signatures of Ethereum wallets: `personal_sign` over EIP-191, secp256k1. */
+/** Verifies signatures of Ethereum wallets: `personal_sign` (EIP-191) with secp256k1. */
 import * as Hex from 'ox/Hex';
 import * as PersonalMessage from 'ox/PersonalMessage';
 import * as Secp256k1 from 'ox/Secp256k1';

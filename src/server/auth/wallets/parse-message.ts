@@ -12,7 +12,7 @@ import { invalidRequest } from '../http/errors.ts';
 export type Chain = 'ethereum' | 'solana';
 
 export type WalletMessage = {
-  /** Host with port, as the wallet shows it. */
+  /** The host, with its port if there is one, as the wallet shows it. */
   domain: string;
   address: string;
   /** An empty text stands for a missing field. */

@@ -3,8 +3,8 @@
  *
  * Threat: replay. supabase/auth accepts a signed message again for ten minutes. Here it must carry a nonce of this
  * server, which is deleted in the transaction that starts the session. Threat: phishing. A foreign site makes the user
- * sign its own message and sends it here. So its domain and URI must be ours, which is what the wallet compares with
- * the site.
+ * sign its own message and sends it here. So the message's URI must be one that this server allows, at the message's
+ * domain, which the wallet compares with the site.
  */
 import { randomBytes } from 'node:crypto';
 import { isLoopback } from '#server/config/private-network.ts';
@@ -120,7 +120,7 @@ function describeWallet(chain: Chain, address: string, { chainId, domain, statem
 const NONCE_LIFETIME_SECONDS = 300;
 
 /**
- * GET /web3/nonce, and the nonces that a wallet's message must carry (docs/specification/api.md 30).
+ * GET /web3/nonce: issues a nonce, which a wallet's message must carry (docs/specification/api.md 30).
  *
  * supabase/auth has no such endpoint, because it uses no nonces.
  */
