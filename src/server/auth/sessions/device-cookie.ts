@@ -4,12 +4,12 @@
  * Threat: a distributed guessing attack on one account from thousands of addresses, which no limit per address detects.
  * A limit per account stops it, but would let a stranger lock the owner out with wrong guesses. A browser that has
  * signed in to the account before therefore carries a device cookie (OWASP, "Slow Down Online Guessing Attacks with
- * Device Cookies") and has its own bucket, so the owner can always sign in on known devices. On a new device the owner
- * uses a recovery link, which makes that device known as well.
+ * Device Cookies") and has its own bucket, so wrong guesses of strangers do not lock the owner out there. On a new
+ * device the owner uses a recovery link, which makes that device known as well.
  *
  * A browser holds one cookie, for the account that signed in last. The cookie grants no access; a thief gains the
- * guesses of one more bucket (`rate-limits.ts`). The cookie is signed over the address, so it cannot be forged for
- * another account, and an address without an account is limited like any other.
+ * guesses of one more bucket (`rate-limits.ts`). The cookie is signed over the address or number, so it cannot be
+ * forged for another account, and an address without an account is limited like any other.
  *
  * Threat: login CSRF. A page of another site signs the browser in to the attacker's account and overwrites the owner's
  * cookie. A response to a cross-site request therefore sets no cookie, unless the browser itself began the sign-in
@@ -40,7 +40,8 @@ type Owner = Pick<UserRow, 'id' | 'email' | 'phone' | 'is_sso_user' | 'email_con
  * give its browser guesses at another account with the same address, and hide a sign-in to that account from its owner.
  *
  * Threat: a stranger who used an account before its owner claimed it keeps a cookie, which would hide a later sign-in
- * with a stolen password. The proof of a claim is later than the confirmation, so its time is part of the name.
+ * with a stolen password. A claim proves the address after it was confirmed. The name then contains the time of the
+ * proof, so earlier cookies do not match it.
  */
 function ownerOf(user: Owner): string | null {
   const { id, email, phone, is_sso_user: isSso, email_confirmed_at: confirmedAt, email_proven_at: provenAt } = user;

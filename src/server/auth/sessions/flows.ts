@@ -11,7 +11,7 @@ import { invalidRequest } from '../http/errors.ts';
 import { hashToken } from './refresh-tokens.ts';
 import type { SignInMethod } from './sessions.ts';
 
-/** The time from the flow's start to the provider's answer, and again from the auth code's issue to its exchange. */
+/** The most time from the flow's start to the provider's answer, and from the auth code's issue to its exchange. */
 const FLOW_LIFETIME_MS = 300_000;
 /** A mailed link is valid for an hour, and its flow must exist until the user opens the link. */
 const MAIL_FLOW_LIFETIME_MS = 3_600_000 + FLOW_LIFETIME_MS;
@@ -62,7 +62,7 @@ export async function findFlow(service: AsService, id: string): Promise<FlowRow 
   return flow ?? null;
 }
 
-/** Marks the flow as returned. Null for all but the first of concurrent answers, and for an expired flow. */
+/** Marks the flow as returned. Null for all answers of the flow but the first, and for an expired flow. */
 export async function claimProviderFlow(service: AsService, id: string, now: Date): Promise<FlowRow | null> {
   const [flow] = await service.run(
     queryBuilder
@@ -85,7 +85,9 @@ export async function deleteFlow(service: AsService, id: string): Promise<void> 
   await service.run(queryBuilder.deleteFrom('auth.flows').where('id', '=', id));
 }
 
-/** Returns the code that a PKCE client exchanges once, within five minutes. */
+/**
+ * Returns a code that works once, within five minutes: at a PKCE client, or where a SAML flow without PKCE continues.
+ */
 export async function issueAuthCode(service: AsService, flow: FlowRow, userId: string, now: Date): Promise<string> {
   const code = randomBytes(32).toString('base64url');
   await service.run(

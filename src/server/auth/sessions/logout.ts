@@ -4,8 +4,8 @@
  * Threat: the thief of a password, who lacks the second factor, signs the owner out again and again. Therefore a
  * session that lacks its second step ends no session that has passed it.
  *
- * A sign-out that ends sessions has no limit, because each of them has cost a sign-in. One that ends none adds no audit
- * row.
+ * A sign-out that ends sessions has no limit, because each of them has cost a sign-in. One that ends none is limited
+ * and adds no audit row.
  */
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import type { Endpoint } from '../http/auth-deps.ts';

@@ -53,8 +53,8 @@ export type RenewalResult =
 type RenewalRequest = { token: string; now: Date; key: Buffer; ip: string; userAgent: string | null };
 
 /**
- * Rotates the active token in one statement and returns the account with it. It is an optimistic lock: every change of
- * a session's tokens also updates or locks the session's row, so `xmin` tells whether another renewal or the second
+ * Rotates the active token in one statement and returns the account with it. It is an optimistic lock: each statement
+ * that adds a token to a session also updates the session's row, so `xmin` tells whether another renewal or the second
  * step of the sign-in came first. In that case no row is updated, as with a token that is not active or a banned user.
  */
 export const ROTATE_ACTIVE = prepareQuery(

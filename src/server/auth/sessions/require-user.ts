@@ -63,13 +63,13 @@ export const hasVerifiedFactor = ({ factors }: Pick<Account, 'factors'>): boolea
   factors.some((factor) => factor.status === 'verified');
 
 /**
- * True for a session of a user with a verified second factor that has not passed the second step. Such a session may
- * see the account, but neither change how it is signed in to nor read any data (docs/specification/api.md 31).
+ * True for a user with a verified second factor whose session, if any, has not passed the second step. Such a session
+ * may see the account, but neither change how it is signed in to nor read any data (docs/specification/api.md 31).
  */
 export const lacksSecondStep = (account: Account, session: SessionRow | null): boolean =>
   hasVerifiedFactor(account) && (session === null || session.aal === 'aal1');
 
-/** A user with an address, a number or a provider, in a session. */
+/** A user who is not anonymous, in a session. */
 export type Member = { account: Account; session: SessionRow };
 
 /**

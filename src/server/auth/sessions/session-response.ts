@@ -11,7 +11,7 @@ import { ACCESS_TOKEN_SECONDS, type AccessTokens } from '../keys/access-tokens.t
 import { isKnownDevice, rememberDevice } from './device-cookie.ts';
 import type { StartedSession } from './sessions.ts';
 
-/** The response of every sign-in and renewal (docs/specification/api.md 7). */
+/** The response body of a sign-in or a renewal (docs/specification/api.md 7). */
 export async function sessionResponse(accessTokens: AccessTokens, account: Account, started: StartedSession) {
   const { user } = account;
   const { accessToken, expiresAt } = await accessTokens.issue({
@@ -52,15 +52,15 @@ export const sessionFragment = (session: Session) => ({
 type SignIn = {
   account: Account;
   started: StartedSession;
-  /** The person has just proven to read the account's mail: a notice to the same mailbox would tell nothing new. */
+  /** The user has just proven access to the account's mailbox: a notice to it would tell nothing new. */
   provesMailbox?: boolean;
   /** See `rememberDevice`. */
   isBrowserBound?: boolean;
 };
 
 /**
- * Call after a sign-in has started a session. Makes the browser a known device, notifies the owner if the device was
- * unknown or the sign-in undid a deletion, and returns the response body.
+ * Call after a sign-in has started a session. Makes the browser a known device, tells the owner of an unknown device
+ * (`mailNewDevice`) and of a deletion that the sign-in undid, and returns the response body.
  */
 export async function respondWithSession(context: Context<AppEnv>, deps: AuthDeps, signIn: SignIn) {
   const { account, started, provesMailbox = false, isBrowserBound = false } = signIn;

@@ -11,7 +11,9 @@ import { createFirstRefreshToken } from './refresh-tokens.ts';
 
 export type SessionRow = Selectable<Tables['auth.sessions']>;
 
-/** Values of the `amr` claim (docs/specification/api.md 7). */
+/**
+ * How a session can begin: values of the `amr` claim (docs/specification/api.md 7), to which second steps add others.
+ */
 export type SignInMethod =
   | 'password'
   | 'otp'
@@ -29,7 +31,9 @@ export type SignInMethod =
 type NewSession = {
   userId: string;
   method: SignInMethod;
-  /** The provider of the identity that signed in, for the `amr` claim. Unset for an address or a phone number. */
+  /**
+   * The provider of the identity that signed in, for the `amr` claim. Unset for any other sign-in, such as by address.
+   */
   provider?: string;
   /** The user signed in with the phone number, not the address. */
   byPhone?: boolean;
@@ -259,7 +263,7 @@ export async function findAccountAndSession(
   };
 }
 
-/** More than any person's devices. Older sessions are not listed, but "sign out everywhere else" ends them too. */
+/** More than most people have devices. Older sessions are not listed, but "sign out everywhere else" ends them too. */
 const MAX_LISTED_SESSIONS = 100;
 
 /** The most recently used session comes first. */
@@ -275,13 +279,15 @@ export async function listSessions(service: AsService, userId: string): Promise<
   );
 }
 
-/** The sessions of a user to end; `only` and `except` take a session id. `aal` restricts them to one level. */
+/**
+ * The sessions of a user to end; `only` and `except` take a session id. `aal` restricts them to one assurance level.
+ */
 export type SessionScope = ({ all: true } | { only: string } | { except: string }) & { aal?: SessionRow['aal'] };
 
 /**
- * Returns the ids of the ended sessions, for `AccessTokens.invalidateSessions`. Ending all sessions, or all others,
- * also ends the personal access tokens of the user and the connections that wait for one (docs/specification/capture.md
- * 2).
+ * Returns the ids of the ended sessions, for `AccessTokens.invalidateSessions`. Ending all sessions, or all others, of
+ * both levels also ends the personal access tokens of the user and the connections that wait for one
+ * (docs/specification/capture.md 2).
  *
  * Threat: a thief has made a token. The owner changes the password or signs out everywhere, and the thief reads on.
  */

@@ -33,7 +33,7 @@ export const grantRefreshToken: Endpoint<Given> = async (context, deps, { body, 
   rememberDevice(context, deps, account.user, { sessionId: session.id });
   return context.json(await sessionResponse(accessTokens, account, { session, refreshToken }));
 
-  /** For a token that is not active, or a second request with the same token. */
+  /** For a token that is not active, a second request with the same token, or a banned user. */
   async function renewOther(): Promise<Rotation> {
     const renewal = await database.transactAsService('renew a session', (transaction) =>
       renewSession(transaction, request),

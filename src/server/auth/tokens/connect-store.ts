@@ -1,4 +1,4 @@
-/** The rows of programs and Slack users that ask to be connected to an account (`public.connect_requests`). */
+/** The rows of programs and Slack users that ask to be connected to an account, and of linked Slack users. */
 import { randomBytes, randomInt } from 'node:crypto';
 import {
   USER_CODE_LENGTH,
@@ -33,7 +33,6 @@ const COLUMNS = `code_hash as "codeHash", user_code as "userCode", client_name a
   slack_user as "slackUser", expires_at as "expiresAt", poll_seconds as "pollSeconds", polled_at as "polledAt",
   approved_by as "approvedBy", token_days as days, time_zone as "timeZone", denied_at as "deniedAt"`;
 
-/** 256 random bits. */
 const makeCode = (): string => randomBytes(32).toString('base64url');
 
 const makeUserCode = (): string =>
@@ -46,7 +45,7 @@ type NewRequest = {
   now: Date;
 };
 
-/** Returns the secret code, which is not stored, and for a program the code of its user. */
+/** Returns the secret code, of which only the hash is stored, and for a program the code that its user enters. */
 export async function createRequest(
   service: AsService,
   { name, scopes, slack, now }: NewRequest,

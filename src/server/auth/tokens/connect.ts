@@ -1,13 +1,13 @@
 /**
  * Connects a program to an account: a device authorization grant (RFC 8628), which works over SSH, and the answers of
  * the signed-in user on the page /connect. Slack's `/hustle link` is answered on the same page
- * (docs/specification/capture.md 4).
+ * (docs/specification/capture.md 4 and 5).
  *
  * Threat: a stranger starts a request and sends its link to a victim, who approves it. The page says what the program
  * calls itself and what it will be able to do, shows the code to compare, and needs a button and a recent sign-in; a
- * mail follows. Threat: a guess of the user's code. It has 34 bits and ten minutes, and a wrong one counts towards the
- * caller's budget. It gives a guesser nothing but the chance to approve somebody else's program for the guesser's own
- * account.
+ * mail follows. Threat: a guess of the user's code. It has 34 bits and ten minutes, and each guess counts towards the
+ * caller's budget. A right one only lets the guesser refuse somebody else's program, or approve it for the guesser's
+ * own account.
  */
 import { ROUTES } from '#domain/routes.ts';
 import {
@@ -71,7 +71,7 @@ const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
 type Answer = { error: PollError } | { token: string; scopes: TokenScope[]; expiresAt: string; userId: string };
 
-/** RFC 8628 3.4 and 3.5. The token is made when it is fetched, so that it is never stored. */
+/** RFC 8628 3.4 and 3.5. The token is made when it is fetched, so that only its hash is ever stored. */
 export const grantDeviceToken: Endpoint<{ body: Form; device: Device }> = async (context, deps, { body, device }) => {
   if (fieldOf(body, 'grant_type') !== DEVICE_GRANT)
     throw new OAuthError('unsupported_grant_type', `grant_type must be ${DEVICE_GRANT}`);

@@ -1,4 +1,7 @@
-/** GET and POST /tokens, DELETE /tokens/{id}: a user's own access tokens (docs/specification/capture.md 2). */
+/**
+ * GET and POST /tokens, DELETE /tokens/{id}, POST /device/revoke: a user's own access tokens
+ * (docs/specification/capture.md 2).
+ */
 import { TOKEN_DAYS, type CreatedToken, type TokenDays, type TokenList } from '#domain/account/access-token.ts';
 import type { AsService } from '#server/database/database.ts';
 import { tokenCreatedMail } from '#server/mail/account-emails.ts';

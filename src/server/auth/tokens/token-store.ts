@@ -24,7 +24,7 @@ export function checkName(text: string): string {
 
 const isScope = (text: string): text is TokenScope => (TOKEN_SCOPES as readonly string[]).includes(text);
 
-/** In the order of `TOKEN_SCOPES`. Throws `validation_failed`. */
+/** Returns each scope once, in the order of `TOKEN_SCOPES`. Throws `validation_failed`. */
 export function checkScopes(texts: readonly string[]): TokenScope[] {
   if (texts.length === 0 || !texts.every(isScope))
     throw invalidRequest(`scopes must be among ${TOKEN_SCOPES.join(' and ')}`);
@@ -71,7 +71,7 @@ export type NewToken = {
   now: Date;
 };
 
-/** Requires a transaction that has locked the user. Expired tokens make room. Throws `too_many_tokens`. */
+/** Requires a transaction that has locked the user. Deletes expired tokens first. Throws `too_many_tokens`. */
 export async function createToken(
   transaction: AsService,
   { userId, name, scopes, days, timeZone, now }: NewToken,
