@@ -66,7 +66,7 @@ export function kindOfEntry(path: string): EntryKind {
   throw new BackupError(`the archive is damaged: it has an unknown part, ${path}`);
 }
 
-/** A header has some hundred values, and each partition of a table adds a few dozen. */
+/** A header has some hundred values, mostly names of columns. */
 const MAX_VALUES = 100_000;
 
 /** Threat: 16 MB of brackets take 790 MB of memory to parse. */
@@ -90,7 +90,7 @@ export function parseHeader(text: string): Header {
   return header as Header;
 }
 
-/** Threat: a forged header names a table or a column twice, or a table that is not ours, such as the roles. */
+/** Threat: a forged header names a table or a column twice, or a table that is not ours, such as that of the roles. */
 function findWrongField(header: Record<string, unknown>): string | null {
   const { version, program, createdAt, postgres, migrations, tables, sequences } = header;
   if (Number(version) < 1) return 'version';
@@ -140,7 +140,7 @@ const isTableContent = (value: unknown): value is TableContent =>
   isObject(value) && isCount(value.rows) && isCount(value.bytes) && isText(value.hash);
 
 // Hashes the rows of a table whatever their order: the sum of the SHA-256 of each row, modulo 2^256. A sequential scan
-// returns rows in any order, and sorting a large table for a hash of the whole text would fill the disk of a live
+// returns rows in any order, and sorting a large table for a hash of the whole text could fill the disk of a live
 // server. Detects damage, not forgery: only the encryption protects an archive against somebody who rewrites it.
 
 const NEWLINE = 10;
@@ -188,7 +188,7 @@ export class RowHash {
   }
 }
 
-/** An expected failure of a backup or a restore. The message tells the operator the fault and the fix. */
+/** An expected failure of a backup or a restore. The message is for the operator. */
 export class BackupError extends Error {}
 
 /** Wrong arguments. The command exits with 2. */

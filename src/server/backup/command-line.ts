@@ -31,7 +31,7 @@ export type RunCommand = (args: readonly string[], deps: CommandDeps) => Promise
 
 /**
  * The owner's connection string to the configured database; of several hosts, to the one that accepts writes. The
- * embedded database is started or joined as needed.
+ * embedded database is started. If it is running already, `whenRunning` decides between joining it and an error.
  */
 export async function openOwnerUrl(
   { databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>,

@@ -27,7 +27,7 @@ export type StoredBackup = {
   file: string;
   createdAt: Date;
   bytes: number;
-  /** Null when the file was copied without it. */
+  /** Null when it is missing, such as for a copied backup, or unusable. */
   summary: Summary | null;
 };
 

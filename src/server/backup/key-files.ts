@@ -1,6 +1,6 @@
 /**
- * The key files beside the database: without them nobody stays signed in, and no second factor can be read. Signing
- * keys in the database (docs/decisions/0034) are a table like any other.
+ * The key files beside the database. Without the signing keys nobody stays signed in, and no second factor can be read.
+ * Signing keys in the database (docs/decisions/0034) are a table like any other.
  *
  * A restore stages the files before its commit, and puts them in place after it. A kill in between leaves the staged
  * files, and `finish-restore.ts` finds out whether the rows are those of the backup.
@@ -19,7 +19,9 @@ const SAML_KEY = 'saml-key.pem';
 
 export type KeyConfig = Pick<Config, 'dataDir'> & { auth: Pick<Config['auth'], 'signingKeyFile' | 'samlKeyFile'> };
 
-/** @throws BackupError when a file that a setting names cannot be read, or when a restore was interrupted. */
+/**
+ * @throws BackupError when a key file cannot be read or one that a setting names is missing, or after a killed restore.
+ */
 export async function readKeyFiles(config: KeyConfig): Promise<Map<string, Buffer>> {
   const { dataDir, auth } = config;
   const { signingKeyFile, samlKeyFile } = auth;
@@ -68,7 +70,10 @@ export type StagedFile = { file: string; restoreId: string };
 
 const stagedName = ({ file, restoreId }: StagedFile): string => `${file}.restore-${restoreId}`;
 
-/** Renames an existing key file instead of deleting it. Callers hold the migrations lock, so only one process does this. */
+/**
+ * Puts a staged file in place. Renames an existing key file instead of deleting it. Callers hold the migrations lock,
+ * so only one process does this.
+ */
 export async function placeStagedFile(staged: StagedFile): Promise<void> {
   const { file, restoreId } = staged;
   await rename(file, `${file}.before-restore-${restoreId}`).catch((error: NodeJS.ErrnoException) => {
@@ -100,7 +105,8 @@ const keyTargets = ({ dataDir, auth }: KeyConfig) => ({
  * Decides where the files of an archive go on this machine. `hasStoredKeys`: the archive has signing keys in the
  * database too, which a server prefers to a file that no setting names.
  *
- * @throws BackupError when another key is there already, unless `replace`, which keeps it under another name
+ * @throws BackupError for an unknown file, and when another key is there already, unless `replace`, which keeps it
+ *   under another name
  */
 export async function planKeyFiles(
   files: ReadonlyMap<string, Buffer>,
@@ -167,7 +173,7 @@ async function writeDurably(file: string, content: Buffer): Promise<void> {
   await chmod(file, 0o600);
 }
 
-/** Begins every file that is encrypted with age (https://age-encryption.org). */
+/** Begins every binary file that is encrypted with age (https://age-encryption.org). */
 export const AGE_MAGIC = 'age-encryption.org/v1\n';
 
 /** @throws UsageError for a recipient that is not a public age key. */

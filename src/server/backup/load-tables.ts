@@ -11,7 +11,9 @@ import { tryMigrationsLock } from '../database/migrations/migrate.ts';
 const PATIENCE_MS = 5_000;
 const POLL_MS = 50;
 
-/** After a first start of the server only these tables have rows. The database is unused, so a restore may replace it. */
+/**
+ * After a first start of the server only these tables have rows. Such a database is unused: a restore may replace it.
+ */
 const FILLED_AT_START = [
   'auth.audit_log',
   'auth.signing_keys',
@@ -55,7 +57,10 @@ export async function reserveDatabase(owner: pg.Client): Promise<void> {
   }
 }
 
-/** Objects that the owner made, except those of extensions. The schema `public` itself keeps its rights. */
+/**
+ * The other schemas as a whole, and the objects in `public` that the owner made, except those of extensions. The schema
+ * `public` itself stays, and keeps its rights.
+ */
 const LIST_OBJECTS = `
   with mine as (select oid from pg_catalog.pg_roles where rolname = current_user),
   schemas as (select oid, nspname from pg_catalog.pg_namespace where nspname = any ($1)),
@@ -128,7 +133,7 @@ const SUSPENSIONS: readonly string[] = [
           format('alter table %s add constraint %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) as restore
      from pg_catalog.pg_constraint
     where contype = 'f' and conparentid = 0 and connamespace = any ($1::text[]::regnamespace[])`,
-  // Building an index once is faster than a million insertions. The indexes of constraints and of partitions stay.
+  // Building an index once is faster than a million insertions. Indexes of constraints and of partitioned tables stay.
   `select format('drop index %s', i.indexrelid::regclass) as suspend, pg_get_indexdef(i.indexrelid) as restore
      from pg_catalog.pg_index i join pg_catalog.pg_class c on c.oid = i.indrelid
     where c.relkind = 'r' and not c.relispartition and c.relnamespace = any ($1::text[]::regnamespace[])
@@ -149,7 +154,10 @@ export async function prepareTables(owner: pg.Client): Promise<() => Promise<voi
 }
 
 export type TableLoader = {
-  /** Takes whole rows as text of COPY. Resolves when it can take more. A later call rejects if the server refused rows. */
+  /**
+   * Takes whole rows as text of COPY. Resolves when it can take more. Rejects if the server refused rows of this or an
+   * earlier call.
+   */
   write(rows: Buffer): Promise<void>;
   end(): Promise<void>;
 };

@@ -49,7 +49,9 @@ export async function isEncrypted(file: string): Promise<boolean> {
   return (await readFirstBytes(file)).toString('latin1').startsWith(AGE_MAGIC);
 }
 
-/** Yields the parts in order. @throws BackupError that names the file and its fault. */
+/**
+ * Yields the parts in order. @throws BackupError that names the file and its fault, or the error of the file system.
+ */
 export async function* readArchive(source: Source): AsyncGenerator<ArchiveEntry> {
   try {
     for await (const { name, data } of readTar(await openPlain(source))) yield { ...kindOfEntry(name), data };
@@ -164,8 +166,9 @@ export async function verifyArchive(source: Source): Promise<VerifiedArchive> {
 }
 
 /**
- * Returns a function that takes the parts of the rows one after another. It is true while they are numbered from 1 and
- * their tables stand in the order of the header. Threat: parts of a million other tables would fill the memory.
+ * Returns a function that takes the parts of the rows one after another. It returns true while the parts of each table
+ * are numbered from 1 and the tables stand in the order of the header. Threat: parts of a million other tables would
+ * fill the memory.
  */
 function createOrderCheck(): (tables: Header['tables'], part: { table: string; number: number }) => boolean {
   let at = 0;

@@ -15,7 +15,7 @@ export type Snapshot = {
   readonly postgres: string;
   readonly migrations: ArchivedMigration[];
   readonly tables: ArchivedTable[];
-  /** Tables in our schemas that no migration made, so the service role cannot read them. */
+  /** Tables in our schemas that the service role cannot read, because no migration made them. */
   readonly leftOut: string[];
   readonly sequences: ArchivedSequence[];
   /** Streams the rows of one table at a time. */
@@ -108,7 +108,6 @@ type FoundTable = ArchivedTable & {
   isReadable: boolean;
 };
 
-/** Lists the tables of a backup with their columns. */
 export async function listTables(client: pg.Client): Promise<FoundTable[]> {
   return (await client.query<FoundTable>(LIST_TABLES, [SCHEMAS])).rows;
 }
@@ -126,8 +125,8 @@ const LIST_SEQUENCES = `
    order by 1, 2`;
 
 /**
- * Reads as the owner, because the service role may not read sequences. Call it after the snapshot is taken: then each
- * sequence is ahead of every row in the snapshot.
+ * Reads as the owner, because the service role may not read sequences. Call it after the snapshot is taken: then no row
+ * of the snapshot is ahead of its sequence.
  */
 async function readSequences(owner: pg.Client): Promise<ArchivedSequence[]> {
   const { rows } = await owner.query<{ table: string; column: string; sequence: string }>(LIST_SEQUENCES, [SCHEMAS]);
@@ -141,7 +140,7 @@ async function readSequences(owner: pg.Client): Promise<ArchivedSequence[]> {
   return sequences;
 }
 
-/** Streams the rows of a table. One row ends with one line break. */
+/** Streams the rows of a table as text of COPY. Each row ends with the only line break in it. */
 export function streamRows(client: pg.Client, { name, columns }: ArchivedTable): AsyncIterable<Buffer> {
   return client.query(copyTo(`copy (select ${quoteColumns(columns)} from ${quoteTable(name)}) to stdout`));
 }
@@ -151,8 +150,8 @@ export function streamRows(client: pg.Client, { name, columns }: ArchivedTable):
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * Every server and version prints values in the same way, so the hashes of two databases can be compared. The role may
- * have time limits for statements and transactions, which a backup of a large database would exceed.
+ * Makes every server and version print values in the same way, so that the hashes of two databases can be compared.
+ * Switches off the role's time limits for statements and transactions, which a backup of a large database would exceed.
  */
 const SESSION = `
   set client_encoding to 'UTF8'; set timezone to 'UTC'; set datestyle to 'ISO'; set intervalstyle to 'postgres';

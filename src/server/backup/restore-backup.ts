@@ -1,7 +1,7 @@
 /**
- * Restores an archive: everything is in one transaction, so a failure or a kill leaves the database as it was. The
- * tables are made by the migrations that the archive lists. Migrations that are newer run afterwards, as at any start.
- * The key files follow the commit; after a kill the next start of the server puts them in place.
+ * Restores an archive: tables and rows in one transaction, so a failure or a kill leaves them as they were. The tables
+ * are made by the migrations that the archive lists. Migrations that are newer run afterwards, as at any start. The key
+ * files follow the commit; after a kill the next start of the server puts them in place.
  */
 import pg from 'pg';
 import type { Logger } from '#server/log.ts';
@@ -67,8 +67,8 @@ export type RestoreResult = {
 };
 
 /**
- * @throws BackupError, or the error of the database or the file system. Then nothing was changed, unless the message
- *   says otherwise.
+ * @throws BackupError, or the error of the database or the file system. Then no row was changed, unless the message
+ *   says otherwise or a migration failed that runs after the restore.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreResult> {
   const { ownerUrl, archive, keyPlacement, replace, log, signal, migrationsFolder } = options;
@@ -109,7 +109,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRes
   return restored;
 }
 
-/** The migrations of the archive, in the order of the program. @throws BackupError when the archive is newer. */
+/** The migrations of the archive, in the order of the program. @throws BackupError if they do not fit this program. */
 function chooseMigrations(
   { migrations: ledger, program: writer }: Header,
   known: readonly Migration[],
@@ -146,7 +146,7 @@ function chooseMigrations(
   });
 }
 
-/** Returns the names of `RestoreResult.unknownTables`. */
+/** Makes the tables, loads the rows and compares them with the manifest. Returns `RestoreResult.unknownTables`. */
 async function fillDatabase(
   owner: pg.Client,
   migrations: readonly (Migration & Pick<ArchivedMigration, 'appliedAt'>)[],
@@ -234,7 +234,7 @@ async function applyMigration(
   ]);
 }
 
-/** Deletes the rows that migrations inserted: the archive contains them too, and their keys would collide. */
+/** Deletes the rows that migrations inserted: the archive has its own, with which their keys would collide. */
 async function emptyTables(owner: pg.Client, tables: readonly ArchivedTable[]): Promise<void> {
   for (const { name } of tables) await owner.query(`delete from ${quoteTable(name)}`);
 }

@@ -81,7 +81,9 @@ export type TarEntry = { name: string; data: Buffer };
 
 const BLOCK = 512;
 const MAX_NAME_BYTES = 100;
-/** Far more than usual: a part is about one megabyte, or a few if one row has a large document. Each is in memory. */
+/**
+ * Far more than usual: a part is about one megabyte, or a few if one row has a large document. It is held in memory.
+ */
 const MAX_ENTRY_BYTES = 32 * 1024 * 1024;
 const FILE_MODE = '0000600';
 const CHECKSUM_AT = 148;
