@@ -1,6 +1,6 @@
 /**
  * Database access of the coach. It reads logs as their owner, so that row-level security applies. It writes as the
- * service, because clients have no grants on the coach's tables and columns.
+ * service, because clients may not insert analyses, reviews or tries.
  */
 import { toCitations } from '#domain/coach/citations.ts';
 import { CONTEXT_DAYS } from '#domain/coach/coach.ts';
@@ -60,7 +60,7 @@ const READ_PERIOD = `select id, date::text, left(content_text, ${REFUSAL_CHECK_C
 const READ_FINGERPRINT = `select public.fingerprint_logs($2::date, $3::date) as fingerprint
   from public.profiles where id = $1`;
 
-/** Stores a review with the id of its analysis, and keeps the 20 newest of each range. */
+/** Stores a review with the id of its analysis, and keeps the 20 newest of its range. */
 const KEEP_REVIEW = `with kept as (
     insert into public.reviews (user_id, id, period, period_from, period_to, entry_count, text, logs_fingerprint, created_at)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
@@ -117,9 +117,9 @@ const WRITE_FEEDBACK = `update public.entries
  returning to_json(ai_analyzed_at) #>> '{}' as "analyzedAt", ai_analyzed_at >= updated_at as "upToDate"`;
 
 /**
- * Row locks held until the analysis is stored: no log can be deleted or moved out of the period in between, because
- * `follow_entry` (database/schema.sql) then deletes only the analyses that are stored already. Locks are taken in date
- * order, as an import does, to prevent deadlocks.
+ * Row locks held until the analysis is stored, so that no log is deleted or moved out of the period in between: the
+ * trigger `follow_entry` (database/schema.sql) deletes the analyses of such a log, but only those already stored. Locks
+ * are taken in date order, as an import does, to prevent deadlocks.
  */
 const LOCK_LOGS = `select from public.entries
   where user_id = $1 and id = any($2::uuid[]) and content_text <> '' and date between $3::date and $4::date
@@ -298,7 +298,7 @@ export function createCoachStore(database: Database) {
 
     /**
      * Stores the analysis, the entry's feedback or the review, and the plan use in one transaction. Throws a
-     * ClaimLostError.
+     * ClaimLostError if the lease or a log is gone.
      */
     async storeAnalysis(
       claim: Claim,

@@ -155,7 +155,7 @@ export function createCoach({ settings, database, clock, limiters, log, events =
     const isRead = plan.months.every(({ summary }) => summary !== null);
     const triesWithThisOne = { ...tries, tries: tries.tries + 1, running: tries.running + 1 };
     const limitRefusal = checkLimits(triesWithThisOne, limits.dailyLimit);
-    // With all months read, the review itself may be stored already and cost no try: runLongReview checks the limit.
+    // With all months summarised, the review may be stored already and cost no try: runLongReview checks the limit.
     if (limitRefusal && !isRead) return limitRefusal;
     if (disconnected.aborted) return 'disconnected';
     const giveBack = takeQuota();
