@@ -50,6 +50,7 @@ test('what a start runs imports no tool', () => {
     ':!*.test.ts',
     ':!*.test.tsx',
     ':!scripts/test*',
+    ':!scripts/browser.ts',
     ':!scripts/screenshots.ts',
     ':!scripts/changed-tests.ts',
     ':!scripts/vitest-errors.ts',

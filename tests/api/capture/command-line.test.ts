@@ -77,7 +77,7 @@ test('logs out, which ends the token', async () => {
   expect(await machine.run('Too late')).toEqual({
     exitCode: 77,
     stdout: '',
-    stderr: 'hustle: Not connected. Run "hustle login".\n',
+    stderr: 'Not added:\nToo late\nhustle: Not connected. Run "hustle login".\n',
   });
   expect(await logOf(ana)).toEqual([]);
 });
