@@ -6,7 +6,7 @@ import { useCallback, useEffect } from 'react';
 import { dayLabel, type Day } from '#domain/day/day.ts';
 import { dayPath } from '#domain/routes.ts';
 import { BackgroundTasks } from '#client/sync/background-tasks.tsx';
-import { useSupabase } from '#client/lib/api/supabase.ts';
+import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { useNavigate } from '#client/lib/navigation.ts';
 import { followSession } from '#client/lib/api/push-device.ts';
 import { useSession, useUser } from '#client/lib/session/session.ts';
@@ -36,12 +36,13 @@ export function MembersBackground() {
 /** Keeps reminders on in this browser after a new sign-in, and opens the day of a notification that the user clicks. */
 function useReminders(): void {
   const supabase = useSupabase();
+  const { features } = useClientConfig();
   const navigate = useNavigate();
   const { expired } = useSession();
   const { id: userId } = useUser();
   useEffect(() => {
-    if (!expired) followSession(supabase, userId).catch(() => undefined);
-  }, [expired, supabase, userId]);
+    if (!expired) followSession(supabase, userId, features).catch(() => undefined);
+  }, [expired, features, supabase, userId]);
   useEffect(() => {
     const workers = navigator.serviceWorker as ServiceWorkerContainer | undefined;
     const onMessage = ({ data, ports }: MessageEvent): void => {

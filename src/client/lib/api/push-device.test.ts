@@ -6,6 +6,7 @@ import type { Supabase } from './supabase.ts';
 import { PUSH_DEVICE_PREFIX } from '../session/storage-keys.ts';
 
 const KEY = new Uint8Array([1, 2, 3]);
+const ON = { serviceWorker: true };
 const token = (session: string): string => `.${btoa(JSON.stringify({ session_id: session }))}.`;
 
 let cacheNames: Set<string>;
@@ -52,15 +53,15 @@ afterEach(() => {
 });
 
 test('a device is registered again after a new sign-in', async () => {
-  await followSession(supabase('first'), 'ada');
+  await followSession(supabase('first'), 'ada', ON);
   expect(storedDevice('ada')).toEqual({ id: 'old', sessionId: 'first' });
-  await followSession(supabase('second'), 'ada');
+  await followSession(supabase('second'), 'ada', ON);
   expect(storedDevice('ada')).toEqual({ id: 'new', sessionId: 'second' });
 });
 
 test('a device is registered again if its subscription has ended with the service worker', async () => {
   subscription = null;
-  await followSession(supabase('first'), 'ada');
+  await followSession(supabase('first'), 'ada', ON);
   expect(storedDevice('ada')?.id).toBe('new');
   expect(subscription).not.toBeNull();
 });
@@ -68,7 +69,14 @@ test('a device is registered again if its subscription has ended with the servic
 test('a device that another one has turned off stays off', async () => {
   subscription = null;
   cacheNames.clear();
-  await followSession(supabase('first'), 'ada');
+  await followSession(supabase('first'), 'ada', ON);
+  expect(storedDevice('ada')?.id).toBe('old');
+  expect(subscription).toBeNull();
+});
+
+test('a device is not registered again while the server has turned the service worker off', async () => {
+  subscription = null;
+  await followSession(supabase('second'), 'ada', { serviceWorker: false });
   expect(storedDevice('ada')?.id).toBe('old');
   expect(subscription).toBeNull();
 });

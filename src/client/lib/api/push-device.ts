@@ -2,6 +2,7 @@
  * This browser as a device that shows the user's reminders (docs/specification/habit.md 6). The server ends it with the
  * session, so it is registered again after the user has signed in again.
  */
+import type { ClientConfig } from '#domain/client-config.ts';
 import type { PushDevice } from '#domain/habit/push-message.ts';
 import type { Supabase } from './supabase.ts';
 import {
@@ -95,8 +96,16 @@ export async function turnOff(userId: string): Promise<void> {
   await (await registration?.pushManager.getSubscription())?.unsubscribe();
 }
 
-/** Registers this device again if the user has signed in again since, or if its subscription is lost. Best effort. */
-export async function followSession(supabase: Supabase, userId: string): Promise<void> {
+/**
+ * Registers this device again if the user has signed in again since, or if its subscription is lost. Best effort. Not
+ * with SERVICE_WORKER=off: each page would register the worker that removes itself, and its subscription with it.
+ */
+export async function followSession(
+  supabase: Supabase,
+  userId: string,
+  { serviceWorker }: Pick<ClientConfig['features'], 'serviceWorker'>,
+): Promise<void> {
+  if (!serviceWorker) return;
   const device = storedDevice(userId);
   if (device === null || pushSupport() !== 'ready' || Notification.permission !== 'granted') return;
   if (device.sessionId === (await readSessionId(supabase)) && !(await isSubscriptionLost())) return;
