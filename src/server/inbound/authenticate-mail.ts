@@ -1,6 +1,6 @@
 /**
- * Whether the domain of a sender vouches for a mail (docs/specification/habit.md 5): a DKIM signature, or SPF, of a
- * domain that DMARC aligns with the sender's, or, without a policy, of exactly this domain.
+ * Checks whether the domain of a mail's sender vouches for the mail (docs/specification/habit.md 5): by a DKIM
+ * signature or SPF of a domain that DMARC aligns with it or, without a DMARC policy, of exactly this domain.
  *
  * Threat: anyone may write any address into From. The token of the reply address is a secret of the mailbox, but mails
  * are forwarded and quoted, so it alone proves nothing.
@@ -24,7 +24,9 @@ export type Claim = {
 export type AuthenticateMail = (claim: Claim) => Promise<Authenticity>;
 
 const DNS_TIMEOUT_MS = 1_500;
-/** The limit for all DNS queries about one mail. After it the sender is asked to send the mail again. */
+/**
+ * The limit for the check of one mail. After it the result is `unknown`, and the sending server is asked to try again.
+ */
 const MAX_MS = 5_000;
 const MIN_KEY_BITS = 1024;
 
@@ -50,8 +52,9 @@ export function createAuthenticator(servers: readonly string[], hostName: string
 const dnsError = (code: string): Error => Object.assign(new Error(`DNS was not asked: ${code}`), { code });
 
 /**
- * The domain that one owner has registered, by the list of public suffixes. Threat: the customers of `github.io` or
- * `eu.org` have sibling domains. DMARC's tree walk takes them for one owner's unless the suffix says otherwise in DNS.
+ * The registrable domain, by the public suffix list: one owner has registered it. Threat: the customers of `github.io`
+ * or `eu.org` have sibling domains. DMARC's tree walk takes these for domains of one owner unless the suffix says
+ * otherwise in DNS.
  */
 const ownerOf = (domain: string): string => getDomain(domain, { allowPrivateDomains: true }) ?? domain;
 
@@ -111,7 +114,9 @@ function isSound({ status, signingHeaders }: DKIMResult, { isMeantForUs }: Claim
 type SpfResult = { domain: string | null; isUnknown: boolean };
 const NO_SPF: SpfResult = { domain: null, isUnknown: false };
 
-/** SPF of the envelope's sender, if its domain belongs to the owner of the sender's. */
+/**
+ * The domain of the envelope's sender, if SPF passes for it and its owner also owns the domain in From; otherwise null.
+ */
 async function checkSpf(
   arrival: Claim['arrival'],
   isOwners: (domain: string) => boolean,
@@ -126,7 +131,10 @@ async function checkSpf(
   return { domain: status.result === 'pass' ? domain : null, isUnknown: status.result === 'temperror' };
 }
 
-/** Some providers hand on a mail with bare line feeds. A signature covers the lines as they travelled. */
+/**
+ * Some providers hand on a mail with bare line feeds. A signature covers the lines as they travelled, which end with
+ * CRLF.
+ */
 function withCrlf(raw: Buffer): Buffer {
   return raw.includes('\r\n') ? raw : Buffer.from(raw.toString('latin1').replaceAll('\n', '\r\n'), 'latin1');
 }

@@ -1,10 +1,10 @@
 /**
- * The plain text of an HTML mail, without what mail clients mark as quotation or signature. htmlparser2 only tokenises,
- * so depth costs no stack, and nothing of the mail is rendered or loaded.
+ * The plain text of an HTML mail, without what mail clients mark as quotation or signature. htmlparser2 reports tags as
+ * events and builds no tree, so deep nesting cannot overflow the call stack. Nothing of the mail is rendered or loaded.
  */
 import { Parser } from 'htmlparser2';
 
-/** Content that a reader of the mail does not see as text. */
+/** Elements whose content is no text of the mail. */
 const UNREAD = new Set(['head', 'style', 'script', 'title', 'template', 'noscript', 'object', 'select', 'textarea']);
 const BLOCKS = new Set(
   'address article aside blockquote body center dd details div dl dt fieldset figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section table tbody tfoot thead tr ul'.split(
@@ -13,7 +13,7 @@ const BLOCKS = new Set(
 );
 const CELLS = new Set(['td', 'th']);
 
-/** The classes and ids of quotations and signatures of mail programs. */
+/** Classes that mail programs give to quotations. */
 const QUOTE_CLASS =
   /(?:^|[\s_])(?:gmail_attr|moz-cite-prefix|moz-forward-container|protonmail_quote|yahoo_quoted|zmail_extra|tutanota_quote|quote-header)(?:$|\s)/;
 const SIGNATURE = /signature|zm-_id_-sgn/i;
@@ -48,8 +48,8 @@ function isQuotation(name: string, { class: classes = '', id = '', type = '', na
 const MAX_LIST_DEPTH = 20;
 
 /**
- * The text after this many elements is ignored. Threat: the parser searches all open elements at each tag: quadratic
- * time.
+ * More elements than this, in all or open at once, end the text. Threat: each tag costs the parser time in proportion
+ * to the open elements, so a mail of many tags takes quadratic time.
  */
 const MAX_ELEMENTS = 8_000;
 const MAX_OPEN_ELEMENTS = 1_000;
@@ -57,7 +57,7 @@ const MAX_OPEN_ELEMENTS = 1_000;
 export function htmlToText(html: string): string {
   const lines: string[] = [];
   let line = '';
-  /** Open elements within a skipped one, that one included. */
+  /** How many elements are open within a skipped one, that one included. */
   let skipped = 0;
   let elements = 0;
   let open = 0;
@@ -79,7 +79,7 @@ export function htmlToText(html: string): string {
       const isQuoted = skipped === 0 && isQuotation(name, attributes);
       if (isQuoted) {
         endLine();
-        // As in a plain text, so that the line "On … wrote:" above it is found.
+        // Marks the quotation as a plain text does, so that `reply-text.ts` finds the line "On … wrote:" above it.
         lines.push('>');
       }
       if (isQuoted || skipped > 0 || isSkipped(name, attributes)) {
@@ -90,7 +90,7 @@ export function htmlToText(html: string): string {
       if (name === 'img' && EMOJI.test(attributes['alt'] ?? '')) line += attributes['alt'];
       if (REST_IS_QUOTE_ID.test(attributes['id'] ?? '')) return parser.pause();
       if (name === 'br') {
-        // A blank line separates paragraphs, as an empty element does.
+        // A `<br>` on an empty line makes a blank line.
         if (line.trim() === '') lines.push('');
         endLine();
         return;

@@ -3,7 +3,7 @@
  * libraries take 5 MB, so they are loaded only where mail is received.
  */
 
-/** Room for a reply with the quoted mail and the picture of a signature. SMTP and the webhooks refuse more. */
+/** Room for a reply with the quoted mail and the picture of a signature. Larger mails are refused. */
 export const MAX_MAIL_BYTES = 1024 * 1024;
 
 export const LOCAL_PART = 'log';
@@ -22,7 +22,7 @@ export type InboundMail = {
   raw: Buffer;
   /** The addresses of the envelope. */
   recipients: readonly string[];
-  /** Null: nothing is known of the envelope. */
+  /** Null: nothing is known that SPF could check. */
   arrival: Arrival | ProvenEnvelope | null;
 };
 
@@ -33,7 +33,7 @@ export type InboundMail = {
 export type Outcome = 'stored' | 'told' | 'repeated' | 'refused' | 'later';
 
 export type Inbound = {
-  /** Whether a mail to this address would find its day. @throws an error of the database */
+  /** Whether this is a reply address with a valid token. @throws an error of the database */
   isKnownAddress(address: string): Promise<boolean>;
   receive(mail: InboundMail): Promise<Outcome>;
 };

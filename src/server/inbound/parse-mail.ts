@@ -2,38 +2,42 @@
  * Reads a mail that may be a reply (docs/specification/habit.md 5). postal-mime decodes it: charsets, encodings, flowed
  * text. Attachments are counted and dropped.
  *
- * Threat: a mail of a stranger is built to be slow. Its size, its headers and its nesting are bounded before they are
- * read.
+ * Threat: a mail of a stranger is built to be slow. So its size, lines, headers and nesting are bounded.
  */
 import PostalMime, { addressParser, decodeWords, type Address, type Email } from 'postal-mime';
 import { htmlToText } from './html-text.ts';
 import { MAX_MAIL_BYTES } from './inbound.ts';
 
-/** A megabyte of base64 has 14,000 lines. A megabyte could have a million, and each costs some microseconds. */
+/**
+ * A megabyte of base64 has under 14,000 lines. A megabyte of line feeds has a million, and each costs some
+ * microseconds.
+ */
 const MAX_LINES = 20_000;
-/** Lines that may begin a part. */
+/** Lines that begin with `--`, as the boundary before each part does. */
 const MAX_BOUNDARIES = 400;
 const MAX_HEADER_BYTES = 128 * 1024;
 const MAX_NESTING = 20;
 const MAX_HEADERS = 1_000;
 const MAX_SENDER_LENGTH = 2_000;
-/** Each costs a request to DNS and a hash over the mail. Mailing lists and forwarders add a few. */
+/** Each DKIM signature costs a hash over the mail and may cost a DNS query. Mailing lists and forwarders add a few. */
 const MAX_SIGNATURES = 10;
 
 export type ParsedMail = {
   /** The address in From, in lower case. */
   from: string;
-  /** The name before it; empty if it has none. */
+  /** The name in From; empty if it has none. */
   fromName: string;
   /** The addresses in To and Cc, in lower case. */
   to: readonly string[];
-  /** With its brackets; null if it has none that can be quoted in an answer. */
+  /** The Message-ID with its brackets; null if the mail has none that an answer can quote. */
   messageId: string | null;
   text: string;
   attachments: number;
 };
 
-/** A mail that is dropped without an answer: a program wrote it, or its form is not that of a mail program. */
+/**
+ * A mail that is dropped without an answer: a program wrote it, or it is malformed, ambiguous or too costly to check.
+ */
 export class UnreadableMail extends Error {
   override name = 'UnreadableMail';
 }
@@ -84,12 +88,12 @@ function checkLines(raw: Uint8Array): void {
   }
 }
 
-/** Goes into the headers of our answer, so it must not end a line. */
+/** The Message-ID goes into the headers of our answer, so it must not contain a line end. */
 const MESSAGE_ID = /^<[\x21-\x3b\x3d\x3f-\x7e]{3,200}>$/;
 
 /**
- * Threat: two programs read different senders out of one mail. So there is one From with one address, without a group,
- * and the address is ASCII without quotes, before its case is changed: the Kelvin sign becomes a `k`.
+ * Threat: two programs read different senders out of one mail. So a mail must have one From with one address and no
+ * group. The address must be ASCII without quotes before it is lower-cased: that would turn the Kelvin sign into a `k`.
  */
 function readSender({ from }: Email, headers: ReadonlyMap<string, readonly string[]>): string {
   const [value, ...others] = headers.get('from') ?? [];
@@ -110,11 +114,12 @@ const addressesOf = (addresses: readonly Address[]): string[] =>
   );
 
 /**
- * Whether lines of a header that a signature covers show that the mail was written to this address: To or Cc names it.
- * Outlook and Microsoft 365 sign neither; of theirs, the subject shows that the mail answers the one with this title.
+ * Whether header lines that a signature covers show that the mail was written to this address: To or Cc names it, or
+ * the subject answers the mail with this title. The subject counts because Outlook and Microsoft 365 sign neither To
+ * nor Cc.
  *
- * Threat: a mail that the user has sent to somebody else, as to a list, gets a To with our address, which is not
- * signed.
+ * Threat: to a mail that the user has sent to somebody else, such as a list, an attacker adds an unsigned To with our
+ * address.
  */
 export function showsRecipient(signedLines: readonly string[], address: string, title: string): boolean {
   return signedLines.some((line) => {
@@ -153,10 +158,10 @@ const AUTOMATIC_HEADERS = [
   'x-loop',
 ];
 
-/** One tap on an emoji, which Gmail sends as a mail. */
+/** The MIME type of an emoji reaction, which Gmail sends as a mail. */
 const REACTION = /email-reaction/i;
 
-/** The subjects of automatic replies for an absent user: old programs send no header that tells. */
+/** Subjects of automatic replies: old programs mark these replies by no header. */
 const AUTOMATIC_SUBJECT =
   /^(?:automatic reply|auto(?:matic)?[ -]?reply|out of (?:the )?office|automatische antwort|abwesenheitsnotiz|réponse automatique|respuesta automática|risposta automatica|resposta automática|automatisch antwoord|autosvar|automatiskt svar|odpowiedź automatyczna|автоответ|自动回复|自動回覆|自動応答|자동 회신)\s?[:：]/iu;
 

@@ -3,12 +3,12 @@
  * (docs/specification/habit.md 5).
  *
  * Threat: a stranger who knows an address of ours sends to it. A mail is answered only if it carries a valid token,
- * comes from the proven address of the token's user, and that address's domain vouches for it. All others are dropped
- * without an answer, so no mail of ours goes to a forged sender and no two programs answer each other.
+ * comes from the proven address of the token's user, and that address's domain vouches for it. No other mail gets an
+ * answer, so no mail of ours goes to a forged sender and no two programs answer each other.
  *
- * Threat: a mail bomb. Mails that fail are counted for their address, those that a user has written for the user, and
- * what is read for the process. Beyond a limit the sender is asked to try again, so no stranger makes the user's own
- * mail bounce. The answers to one user are bounded apart.
+ * Threat: a mail bomb. Refused mails are counted per reply address, and by SMTP also per network; authentic mails per
+ * user; all mails that are read, per process. Beyond a limit the sender is asked to try again, so no stranger makes the
+ * user's own mail bounce. The answers to one user have a limit of their own.
  */
 import { createHash } from 'node:crypto';
 import { dayLabel } from '#domain/day/day.ts';
@@ -53,16 +53,23 @@ export type InboundDeps = AppendDeps & {
   authenticate: AuthenticateMail;
 };
 
-/** Mails that a user has written, and those to one address that nobody vouches for, in an hour. */
+/** Authentic mails of one user in an hour. */
 const MAX_PER_USER_AND_HOUR = 30;
+/** Refused mails to one reply address in an hour, by SMTP from one network; each process counts its own. */
 const MAX_REFUSED_PER_HOUR = 60;
 /** Mails that a process reads in a minute. */
 const MAX_PER_MINUTE = 600;
 /** Answers to one user in an hour. */
 const MAX_ANSWERS_PER_HOUR = 10;
-/** The client of a slot is the user whom a mail is for: the mails of a webhook all come from one network. */
+/**
+ * How many mails are read at once. The client is the user whom a mail is for: all mails of a webhook come from one
+ * network.
+ */
 const READING = { maxRunning: 4, maxQueued: 50, maxPerClient: 2, maxQueuedPerClient: 10, maxWaitMs: 20_000 };
-/** The client of a slot is the domain of a sender, so that a domain whose DNS is slow delays its own mails. */
+/**
+ * How many mails are authenticated at once. The client is the sender's domain, so that a domain whose DNS is slow
+ * delays its own mails.
+ */
 const AUTHENTICATION = { maxRunning: 16, maxQueued: 30, maxPerClient: 4, maxQueuedPerClient: 10, maxWaitMs: 10_000 };
 
 class Refusal extends Error {
@@ -90,7 +97,7 @@ export function createInbound(deps: InboundDeps): Inbound {
     duration: 3_600,
   });
 
-  /** The token of an address of ours. The domain may have any case, and so may the token. */
+  /** The token in a reply address of this server, in lower case; null for any other address. */
   function tokenOf(address: string): string | null {
     const [local = '', domain, ...rest] = address.toLowerCase().split('@');
     const isOurs = rest.length === 0 && domain === config.inbound.domain && local.startsWith(`${LOCAL_PART}+`);
@@ -124,7 +131,7 @@ export function createInbound(deps: InboundDeps): Inbound {
     });
     if (written === null || !(await isWithinLimit(perUser, userId))) return 'later';
     const outcome = await runAs(userId, () => storeReply(written.parsed, { ...token, email: written.email }));
-    // Threat: an attacker who has a mail of the user sends it again and again.
+    // Threat: an attacker who has a mail of the user sends it again and again. Repeats do not use up the user's limit.
     if (outcome === 'repeated') await perUser.reward(userId);
     return outcome;
   }

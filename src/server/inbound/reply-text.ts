@@ -13,7 +13,7 @@ import { answerBeginnings, REPLY_HINT } from '../mail/habit-emails.ts';
 
 export type Quoted = {
   day: Day;
-  /** The addresses that the quoted mail was sent from and is answered to, in lower case. */
+  /** The addresses in From and Reply-To of the quoted mail, in lower case. */
   addresses: readonly string[];
   /** The name of its sender; empty if it has none. */
   name: string;
@@ -22,10 +22,13 @@ export type Quoted = {
 /** The user who has written the reply. The address is in lower case, the name may be empty. */
 export type Author = { address: string; name: string };
 
-/** Long enough that no own sentence begins with it, short enough that no client wraps it. */
+/**
+ * How much of `REPLY_HINT` marks our mail: long enough that no sentence of a user begins with it, short enough that no
+ * client wraps it.
+ */
 const MARKER_LENGTH = 30;
 
-/** More than the largest reply has, with what it quotes. */
+/** Further lines are ignored. */
 const MAX_LINES = 5_000;
 
 export function readOwnText(text: string, quoted: Quoted, author: Author): string {
@@ -35,7 +38,7 @@ export function readOwnText(text: string, quoted: Quoted, author: Author): strin
   return withoutSignature(collapse(withoutQuotes(cutOurMail(lines, quoted), quoted)), author);
 }
 
-/** RFC 3676, section 4.3. */
+/** The delimiter of a signature (RFC 3676, section 4.3). */
 const DELIMITER = /^--\s+$/;
 
 const ARMOUR_HEADERS = String.raw`(?:[A-Za-z-]{1,40}: .*\n){0,9}`;
@@ -50,7 +53,9 @@ const ARMOUR = new RegExp(
 const withoutPgp = (text: string): string =>
   (SIGNED_TEXT.test(text) ? text.replace(SIGNED_TEXT, '').replaceAll(/^- (?=-)/gm, '') : text).replace(ARMOUR, '');
 
-/** Without quotation signs, invisible characters and repeated spaces, because mail clients change them. */
+/**
+ * Without quotation signs, emphasis signs, invisible characters and repeated spaces, because mail clients change them.
+ */
 const bare = (line: string): string =>
   line
     .replace(/^[>\s|]+/, '')
@@ -59,8 +64,8 @@ const bare = (line: string): string =>
     .trim();
 
 /**
- * Removes our mail where a client quotes it without signs, as Outlook does. It begins with one of our sentences and
- * ends with our last line; what follows was written below it.
+ * Removes our mail where a client quotes it without signs, as Outlook does. One of our sentences marks it, and it ends
+ * with our last line; the user wrote the text below that line. Without our last line, the rest is removed.
  */
 function cutOurMail(lines: readonly string[], quoted: Quoted): string[] {
   const isMarker = createMarkerTest(quoted.day);
@@ -91,24 +96,27 @@ function findQuoteBegin(lines: readonly string[], marker: number, quoted: Quoted
   return findAttributionBegin(lines, begin, quoted);
 }
 
-/** Lines of a header block that Outlook writes: "From: …", "Sent: …", in any language. */
+/**
+ * The most lines of an attribution or of a header block. Outlook writes such a block: "From: …", "Sent: …", in any
+ * language.
+ */
 const MAX_HEADER_LINES = 8;
 /**
- * Blank lines that a client puts between the attribution and the quotation. Threat: a mail of quotations with all lines
- * blank above each.
+ * The search for an attribution stops after this many blank lines above a quotation. Threat: without a limit, many
+ * quotations, each below many blank lines, take quadratic time.
  */
 const MAX_GAP_LINES = 20;
 const RULE = /^[-_=*\u2014\s]{3,}$/;
-/** Above a block of headers, also with words in it: `-----Original Message-----`. */
+/** A rule above a header block, which may have words in it: `-----Original Message-----`. */
 const RULE_WITH_WORDS = /^[-_=*\u2014\s]{3,}(?:[^-_=*\u2014]{1,40}[-_=*\u2014\s]{3,})?$/;
 const HEADER_LINE = /^\p{L}[\p{L} ]{0,20}\s?[:：]\s*\S/u;
-/** Headers that name no address but the sender. */
+/** A header block that has the name of the sender but no address needs this many lines from that name down. */
 const MIN_HEADER_LINES = 3;
 const WRAPPED_ATTRIBUTION = /\b\d{4}\b|\d{1,2}[:.]\d{2}/;
 
 /**
- * The line "On … wrote:" and a block of headers name our address. No list of languages is complete; the address is the
- * same in all.
+ * Returns the index of the first line of the attribution above a quotation, or `quote` if there is none. No list of
+ * languages is complete, so an attribution is recognised by our address, or a header block by our name.
  */
 function findAttributionBegin(lines: readonly string[], quote: number, { addresses, name }: Quoted): number {
   let at = quote - 1;
@@ -125,7 +133,7 @@ function findAttributionBegin(lines: readonly string[], quote: number, { address
     if (names(line) || namesSender) first = at;
   }
   if (first === -1) return quote;
-  // The date stands above the sender: in a header, or in the first line of an attribution that a client has wrapped.
+  // The date may stand above the sender: in a header, or in the first line of an attribution that a client has wrapped.
   const before = bare(lines[first - 1] ?? '');
   const isSameForm = HEADER_LINE.test(before) || !HEADER_LINE.test(bare(lines[first]!));
   if (isSameForm && WRAPPED_ATTRIBUTION.test(before)) first -= 1;
@@ -156,7 +164,7 @@ function withoutQuotes(lines: readonly string[], quoted: Quoted): string[] {
     }
     if (kept.at(-1) !== '') kept.push('');
   }
-  // An attribution stays where the user has deleted the quotation.
+  // If the user has deleted the quotation, its attribution is the end of the text.
   return kept.slice(0, findAttributionBegin(kept, kept.length, quoted));
 }
 
@@ -173,7 +181,7 @@ const collapse = (lines: readonly string[]): string =>
     .replaceAll(/\n{3,}/g, '\n\n')
     .replaceAll(/^\s+|\n\s*$/g, '');
 
-/** With more lines below it, a delimiter or a greeting begins no signature. */
+/** With more lines below it, a delimiter begins no signature. A greeting may have fewer. */
 const MAX_SIGNATURE_LINES = 10;
 const MAX_CLOSING_LINES = 4;
 const MAX_CLOSING_LENGTH = 60;
@@ -200,7 +208,7 @@ const DISCLAIMER =
 
 function isSentFrom(line: string): boolean {
   const words = line.replaceAll(ADDRESS_OF_PAGE, '').trim();
-  // A colon is a user's: "Sent from Windows to Linux: the build server".
+  // Only a user writes a colon: "Sent from Windows to Linux: the build server".
   if (words.length > MAX_SENT_LENGTH || /[:：]/.test(words)) return false;
   return (SENT.test(words) && PROGRAM.test(words)) || GET_OUTLOOK.test(words);
 }
@@ -217,8 +225,9 @@ const CONTACT =
 const isContact = (line: string): boolean => line.length <= MAX_CONTACT_LENGTH && CONTACT.test(line);
 
 /**
- * Many programs cut the space of the delimiter, and `--` may be a rule that the user has typed. A name of the author,
- * or another full one with a way to reach it, shows that a signature follows.
+ * Many programs cut the space of the delimiter, and `--` may be a rule that the user has typed. It begins a signature
+ * if nothing follows, or if the line after it has the author's name or address, or is a full name and a contact
+ * follows.
  */
 function isSignatureBlock(lines: readonly string[], { address, name }: Author): boolean {
   const [first = ''] = lines;
@@ -238,7 +247,7 @@ function isSignatureBlock(lines: readonly string[], { address, name }: Author): 
 function withoutSignature(text: string, author: Author): string {
   const lines = text.split('\n');
   let end = lines.length;
-  /** Lines with words from `at` to `end`. */
+  /** The lines with text between `at` and `end`, the last one first. */
   let below: string[] = [];
   for (let at = end - 1; at >= 0 && below.length <= MAX_SIGNATURE_LINES; at -= 1) {
     const line = bare(lines[at]!);
@@ -249,7 +258,7 @@ function withoutSignature(text: string, author: Author): string {
       (line === '--' && isSignatureBlock(below.toReversed(), author)) ||
       (isLast && (line === '' || RULE.test(line) || DISCLAIMER.test(line))) ||
       (isLast && (above === null || above === '' || above === '--') && isSentFrom(line)) ||
-      // Foxmail's signature, until the user writes another one.
+      // The default signature of Foxmail is the user's address.
       (isLast && line.toLowerCase() === author.address) ||
       (above === '' &&
         below.length <= MAX_CLOSING_LINES &&

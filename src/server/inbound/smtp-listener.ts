@@ -3,7 +3,7 @@
  * mails to addresses that carry a valid token and refuses every other recipient before the mail is sent.
  *
  * Threat: a stranger holds connections, sends slowly, sends much, or guesses addresses. Connections, their time, mails,
- * sizes and wrong recipients are bounded, of one network and in all; what is over the size is not kept.
+ * sizes and wrong recipients are bounded; of a mail that is too large nothing is kept.
  */
 import { readFile } from 'node:fs/promises';
 import { callbackify } from 'node:util';
@@ -18,9 +18,9 @@ import { MAX_MAIL_BYTES, type Inbound, type Outcome } from './inbound.ts';
 
 const MAX_CONNECTIONS = 50;
 const MAX_CONNECTIONS_PER_NETWORK = 10;
-/** Mail transactions of one network in a minute. A provider's servers send from several. */
+/** Mail transactions of one network in a minute. A provider sends from several networks. */
 const MAX_MAILS_PER_MINUTE = 120;
-/** A connection that names more is closed. */
+/** A connection is closed when it has named this many. */
 const MAX_WRONG_RECIPIENTS = 5;
 const MAX_RECIPIENTS = 5;
 const IDLE_MS = 30_000;
@@ -34,7 +34,10 @@ export type SmtpListener = { readonly port: number; close(): Promise<void> };
 type Deps = { settings: SmtpSettings; domain: string; inbound: Inbound; log: Logger };
 type SmtpSettings = NonNullable<NonNullable<Config['inbound']>['smtp']>;
 
-/** The reply of the server for each outcome. A refused mail is refused in the session, so nobody sends a mail about it. */
+/**
+ * The reply of the server for each outcome; null: the mail is accepted. A refused mail is refused in the session, so
+ * this server never sends a bounce.
+ */
 const REPLIES: Readonly<Record<Outcome, { code: number; text: string } | null>> = {
   stored: null,
   told: null,
@@ -71,7 +74,7 @@ export async function listenForMail({ settings, domain, inbound, log }: Deps): P
   }
 
   async function checkSender({ address }: SMTPServerAddress, session: SMTPServerSession): Promise<void> {
-    // Delivery reports have no sender, and so must no answer.
+    // Delivery reports have an empty sender, and must not be answered.
     if (address === '') throw reply(550, '5.7.1 Delivery reports are not accepted');
     if (!(await isWithinLimit(mails, visits.get(session.id)?.network ?? ''))) throw reply(451, '4.7.0 Too many mails');
   }
@@ -116,7 +119,7 @@ export async function listenForMail({ settings, domain, inbound, log }: Deps): P
     // The library's log lines would contain addresses.
     logger: false,
   });
-  // Without a listener, a client that disconnects would end the process.
+  // Without a listener, an error of a client's connection would end the process.
   server.on('error', (error) => log.debug({ err: error }, 'an SMTP connection failed'));
 
   async function receive(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<Outcome> {
@@ -157,6 +160,6 @@ export async function listenForMail({ settings, domain, inbound, log }: Deps): P
   return { port, close: () => (closing ??= new Promise((closed) => server.close(closed))) };
 }
 
-/** The limiters share the server by this context, as among requests. */
+/** Runs `work` in a request context with the client's network, among which the limiters share the server. */
 const inContext = <Result>({ remoteAddress }: SMTPServerSession, work: () => Result): Result =>
   runInRequestContext(createRequestContext(networkPrefix(remoteAddress)), work);

@@ -79,7 +79,10 @@ function isCertificate(url: string, topic: string): boolean {
   return url.startsWith(folder) && CERTIFICATE_FILE.test(url.slice(folder.length));
 }
 
-/** Whether a message is one of this topic and Amazon has signed it. @throws if the certificate cannot be fetched */
+/**
+ * The returned function tells whether Amazon has signed a message of this topic. It throws if the certificate cannot be
+ * fetched.
+ */
 export function createSnsVerifier(
   topic: string,
   fetchText: FetchText,
@@ -117,7 +120,7 @@ function readCertificate(pem: string, now: Date): X509Certificate | null {
   }
 }
 
-/** Opens the address that confirms the subscription of our topic. The message is verified before. */
+/** Opens the address that confirms the subscription of our topic. The caller has verified the message. */
 export async function confirmSubscription(message: SnsMessage, topic: string, fetchText: FetchText): Promise<void> {
   if (isAt(message.SubscribeURL, hostOf(topic))) await fetchText(message.SubscribeURL!);
 }

@@ -3,10 +3,10 @@
  * raw mail, so one pipeline reads and authenticates it; a provider's own reading of a mail does not say whose signature
  * it checked.
  *
- * Threat: anybody may post here. Postmark sends a password, Mailgun and SNS sign; a request without one is refused
- * before anything else, Postmark's before its body is read. A proof of a provider only opens the pipeline: the mail is
- * authenticated as one that arrived by SMTP. Of SES's verdicts that of SPF is used, because it tells whose SPF it
- * checked.
+ * Threat: anybody may post here. Postmark sends a password, Mailgun and SNS sign. A request without a proof is refused
+ * before its mail is read, one to Postmark's path before its body is read. The proof of a provider only opens the
+ * pipeline: the mail is authenticated like one that arrived by SMTP. Of SES's verdicts only that of SPF is used: SPF
+ * checks the domain of the envelope's sender, which SES names.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { MIMEType } from 'node:util';
@@ -26,7 +26,7 @@ import { confirmSubscription, createSnsVerifier, parseSnsMessage, type FetchText
 /** Postmark sends a mail three times: raw, as text and HTML, and its attachments. Forms escape a byte as three. */
 const MAX_BODY_BYTES = 4 * MAX_MAIL_BYTES;
 const MAX_JSON_VALUES = 20_000;
-/** SNS itself sends at most this. */
+/** A message of SNS has at most 256 KB, besides its envelope. */
 const MAX_SNS_BYTES = 320 * 1024;
 const MAX_PER_ADDRESS_AND_MINUTE = 300;
 /** Mailgun signs a request when it sends it, so an older one may be a replay. */
@@ -71,8 +71,7 @@ export function inboundRoutes(deps: Deps): Hono<AppEnv> {
         await claim?.release();
         return refuse(context, 503);
       }
-      // A refused mail is acknowledged like a stored one: otherwise the provider would send it again, and tell its
-      // sender.
+      // A refused mail is acknowledged like a stored one: otherwise the provider would send it again.
       await claim?.keep();
       return context.json({ received: true });
     });
@@ -101,7 +100,7 @@ export function inboundRoutes(deps: Deps): Hono<AppEnv> {
     try {
       if (!(await verify(message))) return 'unsigned';
     } catch (error) {
-      // Threat: any number of these lines, by a stranger.
+      // Threat: a stranger causes any number of these lines. So a fetch that the limit refused is not logged.
       if (!(error instanceof BusyError))
         log.warn({ reason: String(error) }, 'a certificate of SNS could not be fetched');
       return 'unverified';
@@ -183,7 +182,10 @@ async function readMailgun(
   return claim === null ? 'unsigned' : { raw: Buffer.from(raw), recipients: [recipient], arrival: null, claim };
 }
 
-/** At least as many as the parser of the form finds, counted in one pass over the bytes. */
+/**
+ * Counts at least as many fields as the form's parser finds, up to one more than `MAX_FORM_FIELDS`, in one pass over
+ * the bytes. Infinity if the body is not a form.
+ */
 function countFields(body: Uint8Array, contentType: string): number {
   const separator = separatorOf(contentType);
   if (separator === null) return Infinity;
@@ -208,7 +210,10 @@ function separatorOf(contentType: string): string | null {
 type Claim = { keep(): Promise<void>; release(): Promise<void> };
 type ClaimToken = (token: string) => Promise<Claim | null>;
 
-/** A process that ends without an answer has not taken its mail, which Mailgun sends again minutes later. */
+/**
+ * A claim expires after this. If a process ends before it has answered, Mailgun sends the mail again minutes later,
+ * when the claim no longer refuses it.
+ */
 const CLAIM_SECONDS = 120;
 
 /** Claims the token of a mail in one statement, for all processes together. Null if it is claimed or its mail was taken. */
