@@ -13,7 +13,7 @@ const PRIVATE_NAMES = ['authorization', 'password', 'token', 'access_token', 're
 /** Writes are buffered, so no request waits for its log line. */
 const BUFFER_BYTES = 4096;
 const FLUSH_EVERY_MS = 500;
-/** Lines beyond this are dropped while nothing reads the output, for example a blocked log collector. */
+/** Lines beyond this are dropped while nothing reads the output, for example because the log collector is blocked. */
 const MAX_BUFFERED_BYTES = 8 * 1024 * 1024;
 
 export function createLog(level: string, destination: DestinationStream = standardOutput()): Logger {

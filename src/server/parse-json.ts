@@ -1,4 +1,4 @@
-/** Parses untrusted JSON; undefined if invalid. A text of more than some kilobytes is checked by `hasMoreValues` first. */
+/** Parses untrusted JSON; undefined if invalid. `hasMoreValues` finds large texts that would take long. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -1,10 +1,10 @@
-/** The counters of rate-limiter-flexible in `auth.rate_limits`: all processes of a database count together. */
+/** Stores the counters of rate-limiter-flexible in `auth.rate_limits`, which all processes of a database share. */
 import { createRequire } from 'node:module';
 import type * as Limiters from 'rate-limiter-flexible';
 import type { AsService, Database } from '#server/database/database.ts';
 
 const requireModule = createRequire(import.meta.url);
-/** Imports one store by its path: the package's index loads twenty other stores, 1 MB of code. */
+/** Loads one store by its path: the index of the package loads every store that it supports. */
 const load = <Name extends keyof typeof Limiters>(name: Name) =>
   requireModule(`rate-limiter-flexible/lib/${name}.js`) as (typeof Limiters)[Name];
 export const RateLimiterMemory = load('RateLimiterMemory');
@@ -46,14 +46,14 @@ export async function isWithinLimit(
 export type MinuteLimit = {
   /** @throws RateLimiterRes */
   consume(key: string): Promise<void>;
-  /** Milliseconds for which a key is refused; 0 if it is not. Costs no statement. */
+  /** Milliseconds for which this process still refuses the key; 0 if it does not. Runs no statement. */
   blockedMs(key: string): Promise<number>;
 };
 
 /**
- * `points` requests of a key in a minute, for what is asked for often: a process counts alone, and every `step`
- * requests it counts them in the database for all processes together, which then exceed the limit by a step each at
- * most.
+ * Limits a key to `points` requests a minute with few statements, for checks that run often. Each process counts in
+ * memory, and adds its requests to the shared count in the database `step` at a time. So all processes together exceed
+ * the limit by at most `step` requests each.
  */
 export function createMinuteLimit(
   database: Pick<Database, 'asService'>,

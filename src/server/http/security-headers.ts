@@ -14,7 +14,10 @@ const PERMISSIONS = ['camera', 'display-capture', 'geolocation', 'microphone', '
 
 type WidgetDirective = 'script-src' | 'frame-src' | 'style-src' | 'connect-src';
 
-/** The sources that the providers' documentation names. If CAPTCHA_SCRIPT_URL is set, its origin replaces `hosts`. */
+/**
+ * The sources of each captcha widget, as the provider documents them. If CAPTCHA_SCRIPT_URL is set, its origin replaces
+ * `hosts`.
+ */
 const WIDGETS: Readonly<
   Record<CaptchaSettings['provider'], { hosts: string; directives: readonly WidgetDirective[] }>
 > = {
@@ -54,7 +57,8 @@ function contentSecurityPolicy(apiUrl: string, captcha: CaptchaSettings | null):
 }
 
 /**
- * The policy of the app's page. Other pages have that of `securityHeaders`, except those that the server writes itself.
+ * The Content-Security-Policy of the app's page. Static pages have the one of `securityHeaders`; pages that the server
+ * renders set their own.
  */
 export const appPagePolicy = ({ apiUrl, auth }: Pick<Config, 'apiUrl' | 'auth'>): string =>
   contentSecurityPolicy(apiUrl, auth.captcha);
@@ -68,8 +72,8 @@ const NO_SNIFFING = ['X-Content-Type-Options', 'nosniff'] as const;
 export type SecurityHeaders = { readonly page: Headers; readonly api: Headers };
 
 /**
- * `page` is for everything that a browser can render. An API response is JSON with nosniff, so `api` is short: each
- * header costs a microsecond per save.
+ * `page` is for everything that a browser can render. `api` is for the APIs, which answer with JSON and nosniff; their
+ * few pages set a policy of their own. `api` is short, because each header costs a microsecond per save.
  */
 export function securityHeaders(config: Pick<Config, 'apiUrl' | 'publicUrl'>): SecurityHeaders {
   return {

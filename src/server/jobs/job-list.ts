@@ -122,7 +122,7 @@ export function listJobs(deps: Deps): Job[] {
   if (config.mail.smtpUrl !== null) {
     jobs.push({
       name: 'send-receipts',
-      // Also requested after every payment change.
+      // Payment operations of this server also request it.
       everySeconds: 5 * MINUTE,
       retryDelaySeconds: 30,
       run: (signal) => sendReceipts(deps, signal),

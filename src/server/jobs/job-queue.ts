@@ -59,7 +59,7 @@ export async function startJobQueue({
     schedule: false,
     // pg-boss polls for jobs that depend on other jobs. We have none, so it polls once a day.
     flowIntervalSeconds: 24 * HOUR_SECONDS,
-    // Rebuilding an index needs the table owner, and our tables stay small.
+    // Rebuilding an index needs the table owner, and the tables of the jobs stay small.
     reindex: false,
     monitorVacuum: false,
   });

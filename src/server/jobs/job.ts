@@ -18,7 +18,7 @@ export type JobName =
 
 export type Job = {
   readonly name: JobName;
-  /** The period: once per interval, aligned to the Unix epoch in UTC, besides the run at server start. */
+  /** The job runs once in each interval of this length, counted from the Unix epoch, and also when a server starts. */
   readonly everySeconds: number;
   /** Delay after the first failure; exponential backoff up to an hour. */
   readonly retryDelaySeconds: number;

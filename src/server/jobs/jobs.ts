@@ -15,11 +15,11 @@ const MAX_RETRY_MS = 60_000;
 const STOP_LIMIT_MS = 2_000;
 
 export type Jobs = {
-  /** Starts in the background and retries until it succeeds. Every job then runs once immediately. */
+  /** Starts the queue in the background, with retries until it succeeds, and then requests a run of every job. */
   start(): void;
   /**
-   * Requests a run within seconds, without waiting. Best effort: a no-op until the queue has started, because the next
-   * scheduled run does the work anyway.
+   * Requests a run within seconds, without waiting. Best effort: a no-op until the queue has started, because a run of
+   * every job is requested then.
    */
   request(name: JobName): void;
   stop(): Promise<void>;

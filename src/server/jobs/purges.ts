@@ -3,10 +3,13 @@ import { VERSION_DAYS } from '#domain/log/entry.ts';
 import type { Clock } from '../clock.ts';
 import type { AsService, Database } from '../database/database.ts';
 
-/** A statement of a purge changes at most this many rows, so that it holds no lock for long. */
+/** A statement of a purge changes at most this many rows of its table, so that it holds no lock for long. */
 export const BATCH_ROWS = 1_000;
 
-/** Repeats a statement that changes at most `BATCH_ROWS` rows until none is left. Returns the number of changed rows. */
+/**
+ * Repeats a statement that changes at most `BATCH_ROWS` rows until it changes fewer, or `signal` aborts. Returns the
+ * number of changed rows.
+ */
 async function runInBatches(
   service: AsService,
   text: string,
@@ -21,7 +24,7 @@ async function runInBatches(
   }
 }
 
-/** The expired rows of sign-in, and of all counters: table, key, condition. `$1` is the time now. */
+/** Expired sign-in data, tokens and rate-limit counters: table, key, condition. `$1` is the time now. */
 const EXPIRED: readonly (readonly [string, string, string])[] = [
   ['auth.flows', 'id', 'expires_at <= $1'],
   ['auth.rate_limits', 'key', 'expire <= (extract(epoch from $1::timestamptz) * 1000)::bigint'],
@@ -182,7 +185,8 @@ const DELETE_APPEND_KEYS = `
 
 /**
  * Deletes earlier versions of logs after 30 days, and with them the records that undo an import and the keys of
- * appended items. `follow_entry` (database/schema.sql) limits their number. Returns the number of deleted rows.
+ * appended items. `follow_entry` (database/schema.sql) limits the number of versions. Returns the number of deleted
+ * rows.
  */
 export async function purgeVersions(database: Database, clock: Clock, signal: AbortSignal): Promise<number> {
   const limit = new Date(clock.now().getTime() - VERSION_DAYS * 24 * 3_600_000);

@@ -10,11 +10,10 @@ const MAX_TASKS = 1_000;
 const CLOSE_LIMIT_MS = 8_000;
 
 export interface BackgroundTasks {
-  /** Starts the work after the current response and returns at once. */
+  /** Starts the work in a later turn of the event loop. Drops it if `MAX_TASKS` are in progress. */
   run(work: () => Promise<void>): void;
-  /** The number of tasks in progress. */
   size(): number;
-  /** Waits for the running tasks. */
+  /** Waits for the running tasks, at most `CLOSE_LIMIT_MS`. */
   close(): Promise<void>;
 }
 

@@ -4,9 +4,9 @@
  * that floods the server takes what the others leave.
  *
  * A request counts for its address and, once authenticated, for its user: many accounts behind one address, and one
- * account behind many addresses, are one client each. If the queue is full, a new request takes the place of the
- * last request of the client with the most, unless its own client would then have as many. The limits are those of one
- * process.
+ * account behind many addresses, are one client each. If the queue is full, a new request takes the place of the last
+ * request of the client that has the most in the queue, unless its own client would then have as many. The limits are
+ * those of one process.
  */
 import {
   BusyError,
@@ -85,7 +85,7 @@ export function createConcurrencyLimiter(limits: Limits): ConcurrencyLimiter {
   /** In the order of arrival. Invariant: while a slot is free, the client of each waiter runs `maxPerClient`. */
   const queue: Waiter[] = [];
   let running = 0;
-  /** The largest `served` with which a client began. */
+  /** The largest `served` with which a client began a request. */
   let virtualTime = 0;
 
   function occupy(address: Holder, user: Holder | null): Release {
@@ -125,8 +125,8 @@ export function createConcurrencyLimiter(limits: Limits): ConcurrencyLimiter {
   /**
    * The fairness rule: the index of the waiter whose address or user, whichever runs more, runs least. Ties go to the
    * user that runs least, so that colleagues behind one address share its part, then to the client that was served
-   * least. The last rule makes clients take turns when there are more of them than slots: otherwise the longest queue
-   * would be served first. -1 if no waiter may run.
+   * least. The last rule makes clients take turns when there are more of them than slots: otherwise the order of
+   * arrival would decide, and a flood would be served first. -1 if no waiter may run.
    */
   function findNext(): number {
     let best = -1;

@@ -1,7 +1,8 @@
 /**
  * Shares out what cannot queue, such as connections and memory: a quota refuses at once. Alone, a client may hold half
  * of it. Once half is taken, a client that holds a tenth gets no more, so that many clients have room. Once all is
- * taken, a client that would hold a tenth at most gets the place of the client that holds the most above a tenth.
+ * taken, a client that would hold a tenth at most gets the place of the client that holds the most above a tenth, if
+ * the quota has a `Reclaim`.
  *
  * Threats: a client that came first keeps half for ever; many small clients together push others out. The first tenth
  * of a client is never reclaimed.

@@ -6,13 +6,15 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Quota } from './quota.ts';
 
 export type RequestContext = {
-  /** From `networkPrefix`: an IPv4 address, or the /64 prefix of an IPv6 address. */
+  /**
+   * The client that the work counts for: a network (`networkPrefix`), `server`, `probe`, or for a received mail also a
+   * user or a domain.
+   */
   readonly address: string;
   /** Null until the request is authenticated, and for signed-out users. */
   userId: string | null;
-  /** Work of this request was refused. */
   wasRefused: boolean;
-  /** The quota of memory for large request bodies, in bytes. Null for probes and the server's own work. */
+  /** The quota of memory for large request bodies, in bytes. Null for probes and for work outside of HTTP requests. */
   readonly bodies: Quota | null;
   /** Gives back the memory of the request's body. Null while the request holds none. */
   dropBody: (() => void) | null;
@@ -36,7 +38,7 @@ export const runInRequestContext = <Result>(context: RequestContext, work: () =>
 /** Runs work that a request has triggered but that serves all users, such as an announcement. */
 export const runAsServer = <Result>(work: () => Result): Result => requestContexts.exit(work);
 
-/** Names the user of the current request once the signature of its access token has been verified. */
+/** Names the user of the current request, once a verified token or signature has shown who it is. */
 export function identifyUser(userId: string): void {
   const context = requestContexts.getStore();
   if (context) context.userId = userId;
@@ -74,7 +76,7 @@ export function holdBody(bytes: number): void {
  */
 export type BusyReason = 'queue_full' | 'displaced' | 'timeout' | 'full';
 
-/** The server refuses work for a moment. Every API answers it with 503 and `Retry-After`. */
+/** The server refuses work for a moment. The HTTP APIs answer it with 503 and `Retry-After`. */
 export class BusyError extends Error {
   readonly reason: BusyReason;
 
