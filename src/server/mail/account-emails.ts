@@ -151,7 +151,7 @@ export const identityUnlinkedMail = ({ to, label, securing }: IdentityChange): M
 
 type AccountClaimed = { to: string; resetLink: string; profileLink: string };
 
-/** Names no earlier way to sign in: some may be a stranger's. */
+/** Lists every kind of sign-in, not those that the account had: some of them may be a stranger's. */
 export const accountClaimedMail = ({ to, resetLink, profileLink }: AccountClaimed): MailMessage =>
   renderEmail(to, 'Your account is yours alone now', [
     'You have proven for the first time that this address is yours. Until then anybody could have signed up with it, so we removed every earlier way to sign in: the password, passkeys, two-step verification, linked sign-ins and the phone number. All other devices were signed out. Your logs are all there.',

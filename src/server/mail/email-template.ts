@@ -19,7 +19,7 @@ export type EmailBlock =
 
 type EmailOptions = { replyTo?: string; headers?: Readonly<Record<string, string>> };
 
-/** The last line of every mail. A reply quotes it (`inbound/reply-text.ts`). */
+/** The last line of every mail. `inbound/reply-text.ts` finds the end of a quoted mail by it. */
 export const MAIL_END = 'Hustle Forge';
 
 export function renderEmail(
@@ -119,7 +119,7 @@ export type MailMessage = { to: string; subject: string; text: string; html: str
 /** The advice for an owner who did not make the change, with the URL of the page on which to follow it. */
 export type Securing = Omit<SecuringAdvice, 'page'> & {
   page: { link: string; label: string };
-  /** No other notice is sent to this address for up to an hour. */
+  /** The mail limit allows no further notice of this kind to this address for up to an hour. */
   isLast?: boolean;
 };
 

@@ -1,5 +1,5 @@
 /**
- * The mails of the evening: the reminder and the digest. They quote the user's own logs, and nothing of another user.
+ * The reminder, the digest, and the answers to replies. They quote the user's own words, and nothing of another user.
  * Threat: a log holds anything that a user once pasted, so its text is text here, never HTML or a header.
  */
 import { dayLabel, type Day } from '#domain/day/day.ts';
@@ -21,13 +21,13 @@ type Reminder = HabitMail & {
   writeLink: string;
   /** The quick entries, each with the page that stores it. */
   taps: readonly { label: string; link: string }[];
-  /** The last day with a log. */
+  /** The last day with a log; `more` counts the items that the mail leaves out. */
   last: { day: Day; items: readonly string[]; more: number } | null;
-  /** The address that turns an answer into items; null where no mail is received. */
+  /** The address whose mails become items of the day; null where no mail is received. */
   replyTo: string | null;
 };
 
-/** Begins what a reply quotes (`inbound/reply-text.ts`). */
+/** `inbound/reply-text.ts` finds a quoted reminder by the beginning of this sentence. */
 export const REPLY_HINT =
   'Reply to this mail with what you did, one line for each thing. It becomes the log of this day.';
 
@@ -55,7 +55,7 @@ const lastDayBlocks = ({ day, items, more }: NonNullable<Reminder['last']>): Ema
 
 type ReplyAnswer = {
   to: string;
-  /** Another reply adds more to the day. */
+  /** A mail to this address adds more to the day. */
   replyTo: string;
   day: Day;
   dayLink: string;
@@ -86,7 +86,7 @@ export const replyRefusalMail = (mail: ReplyAnswer & { reason: string }): MailMe
 const ADDED = 'Added to your log of';
 const NOT_ADDED = 'Nothing was added to your log of';
 
-/** The first sentences of our answers, which a reply to them quotes. */
+/** The beginnings of our answers, by which `inbound/reply-text.ts` finds a quoted one. */
 export const answerBeginnings = (day: Day): readonly string[] =>
   [ADDED, NOT_ADDED].map((beginning) => `${beginning} ${dayLabel(day)}`);
 
@@ -103,7 +103,7 @@ function renderAnswer({ to, replyTo, day, messageId }: ReplyAnswer, blocks: read
 type Digest = HabitMail & {
   from: Day;
   until: Day;
-  /** `4 of 5 workdays accounted for`. */
+  /** For example `4 of 5 workdays accounted for`. */
   workdays: string;
   /** For Closers: the scores of the week, oldest first. Null on the free plan. */
   scores: readonly { day: Day; score: number }[] | null;
@@ -111,7 +111,7 @@ type Digest = HabitMail & {
   /** A review found the wins; otherwise they are the first lines of the logs. */
   hasWins: boolean;
   trend: string | null;
-  /** The review of the week. */
+  /** The review of the week; null if none was asked for, or if it failed. */
   review: readonly EmailBlock[] | null;
   link: string;
 };

@@ -2,9 +2,9 @@
  * Sends mail over SMTP from an in-memory queue, so no request waits for the mail server. Threat: response times must
  * not reveal whether an address has an account.
  *
- * The queue is best effort: links and codes expire within an hour, so an unsent one is lost when the process ends and
- * the user requests another. Mail that must not be lost is sent by a job that retries `deliver`. Log lines contain
- * neither addresses nor text.
+ * The queue is best effort: a mail that is unsent when the process ends is lost. The user can request another link or
+ * code. Mail that must not be lost is sent by a job that retries `deliver`. Log lines contain neither addresses nor
+ * text.
  */
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '#server/log.ts';
@@ -15,7 +15,7 @@ import type { MailMessage } from './email-template.ts';
 
 const MAX_QUEUED = 1_000;
 const MAX_CONNECTIONS = 2;
-/** Connections for the mails that many users get at one hour. Codes to sign in never wait behind these. */
+/** Connections for the mails that many users get at the same hour. Codes to sign in never wait behind these. */
 export const MAX_BULK_CONNECTIONS = 8;
 const TIMEOUT_MS = 10_000;
 /** Bounds shutdown when the mail server does not respond. */
@@ -28,20 +28,21 @@ export interface Mailer {
   /** Queues a mail and returns at once. */
   send(message: MailMessage): void;
   /**
-   * Runs work that may send mail after the current response has been sent, so the response time reveals nothing.
-   * Failures are logged; the user can request the mail again.
+   * Runs work, which may send mail, outside of the current request, so that the response time reveals nothing. Failures
+   * are logged; the user can request the mail again.
    */
   prepare(work: () => Promise<void>): void;
   /**
-   * Resolves once the mail server has accepted the mail. One attempt, no retry: the calling job retries.
+   * Resolves once the mail server has accepted the mail. The calling job retries. Only a mail whose connection ended is
+   * repeated here, by the connection pool.
    * @throws MailRejected, or MailDeferred when a retry may succeed
    */
   deliver(message: MailMessage): Promise<void>;
   /** As `deliver`, over connections of its own, and never repeats a mail whose answer is missing. */
   deliverBulk(message: MailMessage): Promise<void>;
-  /** The number of mails that are queued or being sent. */
+  /** The number of mails of `send` and tasks of `prepare` in progress. */
   queued(): number;
-  /** Drains the queue without further retries and closes the connections. */
+  /** Tries each queued mail at most once more, for at most `CLOSE_LIMIT_MS`, and closes the connections. */
   close(): Promise<void>;
 }
 
@@ -115,7 +116,7 @@ export function createMailer(config: MailConfig, log: Logger, options: MailerOpt
       (error: unknown) => error as SmtpFailure,
     );
     if (failure === null) {
-      // A job logs the number of its mails, which may be thousands.
+      // A bulk job logs the number of its mails, which may be thousands, so each is logged at debug level only.
       log[pool === 'bulk' ? 'debug' : 'info']({ mail: 'sent' }, 'mail sent');
       events.mail('sent');
       return;

@@ -1,7 +1,8 @@
 /**
- * Figures that only the database knows: jobs, payments, webhooks, migrations. A scrape starts a read when the figures
- * are older than `MAX_AGE_MS`, waits for it shortly and otherwise reports the earlier ones: a slow or unreachable
- * database never delays /metrics. `hustle_forge_database_up` says whether the last read succeeded.
+ * Figures that only the database knows, such as those of jobs, payments, webhooks and migrations. A scrape starts a
+ * read when the figures are too old, waits for it up to `MAX_WAIT_MS` and otherwise reports the earlier ones, so that a
+ * slow or unreachable database does not block /metrics. `hustle_forge_database_up` says whether the last read succeeded
+ * in time.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AsService, Database } from '../database/database.ts';
@@ -33,10 +34,10 @@ type Waiting = { count: number; oldestSeconds: number };
 type Figures = { jobs: JobRow[]; webhooks: Waiting; mails: number; migrations: number; ready: boolean };
 type Counts = { payments: { status: string; count: number }[]; bytes: number };
 
-/** The states of a job of pg-boss that still wait to be done. */
+/** The states of a job of pg-boss that is not finished. */
 const WAITING_STATES: ReadonlySet<string> = new Set(['created', 'retry', 'active']);
 
-/** @param database not wrapped by `observeDatabase` and traces: these statements serve no user */
+/** @param database without the wrappers that count errors and trace: these statements serve no user */
 export function registerDatabaseFigures(registry: MetricsRegistry, database: Database): void {
   const figures = cached(MAX_AGE_MS, () => readFigures(database));
   const counts = cached(MAX_AGE_OF_COUNTS_MS, () => readCounts(database));
@@ -164,7 +165,7 @@ function cached<T>(maxAgeMs: number, read: () => Promise<T>): () => Promise<Cach
 async function readFigures(database: Database): Promise<Figures> {
   const service = database.asService('read figures for /metrics');
   const one = async <Row>(text: string): Promise<Row> => (await service.statement<Row>(text, [])).rows[0]!;
-  // One after the other: a scrape takes at most one connection of the pool.
+  // One after the other, so that this read takes one connection of the pool.
   const jobs = await readJobs(service);
   const webhooks = await one<Waiting>(WEBHOOKS);
   const { count: mails } = await one<{ count: number }>(MAILS);

@@ -1,6 +1,6 @@
 /**
- * Counts what the server does apart from answering requests. Every label value comes from a fixed list of this program:
- * nothing personal, and a bounded number of series.
+ * Counts what the server does apart from answering requests. No label value is personal or chosen by a client, so the
+ * number of series is bounded.
  */
 import { isConnectionFailure, sqlStateOf } from '../database/database-error.ts';
 import type { AsService, AsUser, Database, Statements } from '../database/database.ts';
@@ -10,7 +10,7 @@ const ANALYSIS_BUCKETS_SECONDS = [1, 2, 5, 10, 20, 30, 60];
 
 /** Each member counts one event of a feature. */
 export type EventCounters = {
-  /** `retrying`: the mailer tries again. `deferred`: a mail of a job leaves with its next run. All others are final. */
+  /** `retrying`: the mailer tries again. `deferred`: the next run of the job tries again. All others are final. */
   mail(outcome: 'sent' | 'retrying' | 'deferred' | 'rejected' | 'failed' | 'dropped'): void;
   /** `sent`, or the reason of an `SmsError`. */
   text(outcome: string): void;

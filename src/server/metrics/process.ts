@@ -1,4 +1,7 @@
-/** Figures of this process: memory, CPU, event loop and garbage collection. Names are prom-client's where it has one. */
+/**
+ * Figures of this process: memory, CPU, event loop, garbage collection, disk space, queues and limits, and the age of
+ * the newest backup. Most names are those of prom-client.
+ */
 import { statfs } from 'node:fs/promises';
 import {
   monitorEventLoopDelay,
@@ -208,7 +211,8 @@ export function registerLoad(registry: MetricsRegistry, limiters: Pick<Limiters,
 }
 
 /**
- * The gauge of the time of the newest backup in BACKUP_DIR. It has no value where another machine keeps the backups.
+ * The gauge of the time of the newest backup in BACKUP_DIR. It has no value while the folder holds no backup, as where
+ * another machine keeps them.
  * @param listBackups the newest first
  */
 export function registerBackupAge(
