@@ -1,6 +1,7 @@
 /**
- * The append-only ledger: books money and changes the plan together. Each function runs in one transaction that locks
- * the payment's row, so that a concurrent call sees what the first one has booked.
+ * The append-only ledger of payments. Each exported function works in the caller's transaction and first locks the
+ * payment's row, so that a concurrent call sees what the first one has booked. A change of the plan is made in the same
+ * transaction.
  */
 import type { Updateable } from 'kysely';
 import type { Tables } from '../database/tables.ts';

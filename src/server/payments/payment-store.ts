@@ -127,7 +127,10 @@ export type PaymentStore = {
   /** The ids of payments that are due, the longest overdue first. */
   due(now: Date, limit: number): Promise<string[]>;
   unprocessedEvents(limit: number): Promise<PaymentEvent[]>;
-  /** Purges the payload of an event about a user without an account: it names the payer. */
+  /**
+   * Marks the event as processed. If the account of `userId` is gone, also purges the payload of the event, because it
+   * names the payer.
+   */
   markEventProcessed(id: string, now: Date, userId: string | null): Promise<void>;
 };
 

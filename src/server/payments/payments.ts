@@ -91,8 +91,8 @@ export function createPayments({ config, database, clock, log, requestMails }: D
 }
 
 /**
- * Makes payment operations notify buyers: each operation triggers the job `send-receipts`, so that the buyer gets the
- * mail within seconds.
+ * Makes payment operations notify buyers: an operation that may have changed a payment triggers the job
+ * `send-receipts`, so that the buyer gets the mail within seconds.
  *
  * @param requestMails triggers the job, which also runs every five minutes; a run is cheap when no mail is due
  */

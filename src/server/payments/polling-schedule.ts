@@ -1,4 +1,7 @@
-/** How long PayPal's orders, approval pages and disputes last, and when the sweep polls a payment next. */
+/**
+ * How long PayPal's orders, approval pages and disputes last, and when the job `reconcile-payments` polls a payment
+ * next.
+ */
 import type { Payment } from './payment-store.ts';
 
 const MINUTE_MS = 60_000;
@@ -15,9 +18,9 @@ const DAY_MS = 24 * HOUR_MS;
 export const LEASE_MS = 30_000;
 
 /**
- * A sweep has two parts, events and payments. Neither part starts a row after this time. The last row of a part may
- * take 200 s more, so the two parts together stay below 600 s. After 600 s the job queue considers the job dead and
- * starts it again (`EXPIRE_SECONDS` in `jobs/job-queue.ts`).
+ * A sweep, which is one run of the job `reconcile-payments`, has two parts, events and payments. Neither part starts a
+ * row after this time. The last row of a part may take 200 s more, so the two parts together stay below 600 s. After
+ * 600 s the job queue considers the job dead and starts it again (`EXPIRE_SECONDS` in `jobs/job-queue.ts`).
  */
 export const MAX_SWEEP_PART_MS = MINUTE_MS;
 /**

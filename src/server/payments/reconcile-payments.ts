@@ -1,4 +1,7 @@
-/** One sweep: follows stored webhook events that were not processed, and polls the payments that are due. */
+/**
+ * One sweep of the job `reconcile-payments`: processes the stored webhook events that are still unprocessed, and polls
+ * the payments that are due.
+ */
 import type { PaymentDeps, Settlement, Payment, PaymentEvent, PaymentStore } from './payment-store.ts';
 import { PaypalError } from './paypal/paypal.ts';
 import { MAX_CONSECUTIVE_UNANSWERED, MAX_SWEEP_PART_MS, retryTime } from './polling-schedule.ts';

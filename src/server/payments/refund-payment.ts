@@ -132,7 +132,7 @@ type RefundDeps = {
   refundNow: ((id: string) => Promise<unknown>) | null;
 };
 
-/** `anyway` ignores the refund rule. Returns the lines to print, or `refused` with the reason. */
+/** `anyway` ignores the refund rule. Returns `done` with the text to print, or `refused` with the reason. */
 export async function refundByOperator(
   { database, clock, refundNow }: RefundDeps,
   id: string,

@@ -1,6 +1,6 @@
 /**
- * Mails buyers the result of their payment: a receipt, a rejection after a wait, a refund or a reversal. The database
- * sets `payments.mail_due_at` together with the status.
+ * Mails buyers the result of their payment: a receipt, the decline of a payment that was pending, a refund or a
+ * reversal. A trigger of the database sets `payments.mail_due_at` together with the status.
  *
  * Delivery is at least once: `mail_due_at` is cleared when the mail server has accepted the mail. A claim is a lease,
  * so that two servers do not both send. When a server dies, another server sends the mail after the lease.
@@ -121,7 +121,7 @@ async function updateClaimed(
   );
 }
 
-/** Null when the account is gone or the status needs no mail. */
+/** Null when the account is gone or has no email address, or the status needs no mail. */
 function messageAbout(payment: ClaimedPayment, { publicUrl, contact }: Deps['config']): MailMessage | null {
   const { id, email, order_id: orderId, amount_minor: amountMinor, currency, status, validUntil } = payment;
   if (email === null || orderId === null) return null;

@@ -191,7 +191,7 @@ async function checkForLateCapture(deps: PaymentDeps, payment: Payment): Promise
   if (checked?.status === status) await store.schedulePoll(id, null);
 }
 
-/** Books the money that an event names also while a refund is requested: PayPal refunds no reversed capture. */
+/** Books returned money that an event reports even while a refund is requested: PayPal refunds no reversed capture. */
 async function checkCompleted(deps: PaymentDeps, payment: Payment, hint: ReturnHint): Promise<void> {
   const isRefundRequested = payment.refundRequestedAt !== null;
   if (hint !== null || !isRefundRequested) await bookReturnedMoney(deps, payment, hint);

@@ -1,6 +1,6 @@
 /**
- * The only place that changes a plan: profile and ledger row in one transaction (docs/specification/plans-and-money.md
- * 6).
+ * The only place that changes a plan: it updates the profile and adds a row to the ledger `plan_changes` in one
+ * transaction.
  */
 import { earliestToday, latestToday, type Day } from '#domain/day/day.ts';
 import { extendPlan, revokeYear, paidYearStart } from '#domain/payment/payment.ts';

@@ -1,6 +1,6 @@
 /**
- * Mails users 30 and 3 days before their paid plan ends, once each. A late run sends only the nearest reminder. An
- * endless plan gets none; a renewed plan gets those of its new end.
+ * Mails users 30 and 3 days before their plan ends, once each. A late run sends only the nearest reminder. An endless
+ * plan gets none; a renewed plan gets those of its new end.
  */
 import { addDays, dateLabel, earliestToday, type Day } from '#domain/day/day.ts';
 import { REMINDER_DAYS } from '#domain/payment/payment.ts';

@@ -29,7 +29,7 @@ export type CaptureStatus = (typeof CAPTURE_STATUSES)[number];
 export const REFUND_STATUSES = ['CANCELLED', 'FAILED', 'PENDING', 'COMPLETED', 'UNKNOWN'] as const;
 export type RefundStatus = (typeof REFUND_STATUSES)[number];
 
-/** One attempt to take an order's money. A `COMPLETED` order is paid only if its capture is `COMPLETED` too. */
+/** One attempt to take an order's money. A `COMPLETED` order does not mean paid: the status of its capture decides. */
 export type Capture = {
   readonly id: string;
   readonly status: CaptureStatus;
