@@ -49,7 +49,10 @@ type ServeDeps = {
   database: Database;
   clock: Clock;
   log: Logger;
-  /** Hashes passwords. By default the server starts a thread for it. The caller closes an instance that it passes. */
+  /**
+   * Hashes passwords. By default the server does so in a thread of its own. The caller closes an instance that it
+   * passes.
+   */
   passwords?: Passwords;
   /** The folder of the built pages; by default this program's. */
   builtClient?: string;

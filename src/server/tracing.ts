@@ -30,7 +30,7 @@ import type { Logger } from './log.ts';
 import type { FetchMessage } from './metrics/provider-requests.ts';
 import { PACKAGE_VERSION } from './package-version.ts';
 
-/** Probes, scrapes and static files: most of the requests, and no span of them explains anything. */
+/** Probes, scrapes and static files: they are frequent, and their spans explain nothing. */
 const UNTRACED_PATHS = /^\/(?:healthz|readyz|metrics|assets\/.*)$/;
 
 /** The part of a job (`jobs/job.ts`) that a trace uses. */

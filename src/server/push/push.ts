@@ -57,7 +57,7 @@ export function createPush({ settings, config, secret, database, clock, log }: D
       clock.now(),
     );
     const failed = results.flatMap(({ outcome }) => (outcome.kind === 'failed' ? [outcome] : []));
-    // Threat: an endpoint is an address to send to. The log names none.
+    // Threat: an endpoint is a capability URL (RFC 8030), so the log names none.
     if (failed.length > 0)
       log.warn({ user: userId, reasons: failed.map(({ reason }) => reason) }, 'a push service did not take a reminder');
     const waits = results.flatMap(({ outcome }) => (outcome.kind === 'busy' ? [outcome.retryAfterMs] : []));
@@ -84,7 +84,7 @@ const RENEWALS = { maxRunning: 2, maxPerClient: 1, maxQueued: 100, maxQueuedPerC
  * `POST /push/renew` {token, subscription}: the service worker got another subscription in place of its own. It has no
  * session, so a token of the device stands for it, which this browser alone has.
  *
- * Threat: a stranger guesses a token. It has 128 random bits, and every wrong one costs a slot of a small queue.
+ * Threat: a stranger guesses a token. It has 128 random bits, and all guesses wait in one small queue.
  */
 export function renewRoute({ push, database, limiters }: RenewDeps): Hono<AppEnv> {
   const limiter = limiters.createLimiter('push_renewals', RENEWALS);
@@ -96,7 +96,7 @@ export function renewRoute({ push, database, limiters }: RenewDeps): Hono<AppEnv
       return context.json({ success: false }, 400);
     const service = database.asService('renew a push subscription');
     const isRenewed = await runLimited(limiter, () => renewSubscription(service, token, target));
-    // The browser then ends the new subscription: the device was removed.
+    // On 410 the browser ends the new subscription: the device was removed.
     return context.json({ success: isRenewed }, isRenewed ? 200 : 410);
   });
   return routes;

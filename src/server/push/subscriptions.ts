@@ -38,7 +38,7 @@ export async function storeSubscription(
   transaction: AsService,
   { userId, sessionId, device, target: { endpoint, p256dh, auth } }: NewDevice,
 ): Promise<{ id: string; renewalToken: string } | null> {
-  // A browser has one subscription at a time.
+  // A browser has one subscription at a time, so other rows of this session are of its earlier ones.
   await transaction.statement(
     'delete from public.push_subscriptions where user_id = $1 and session_id = $2 and endpoint <> $3',
     [userId, sessionId, endpoint],
@@ -57,7 +57,10 @@ export async function storeSubscription(
   return rows[0] ? { id: rows[0].id, renewalToken: renewal.text } : null;
 }
 
-/** Stores the subscription that a service worker got in place of its earlier one. False if the device was removed. */
+/**
+ * Stores the subscription that a service worker got in place of its earlier one. False if the device was removed, or
+ * another device has this endpoint.
+ */
 export async function renewSubscription(service: AsService, token: string, target: PushTarget): Promise<boolean> {
   const parsed = parseMailToken(token);
   if (parsed === null) return false;

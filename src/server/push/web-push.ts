@@ -35,7 +35,7 @@ const TIMEOUT_MS = 10_000;
 const JWT_SECONDS = 12 * 3_600;
 /** A signature is used for this long, so that an hour of reminders needs one for each push service. */
 const JWT_REUSE_MS = 3_600_000;
-/** After this many failures in a row, a push service counts as down for a minute. */
+/** After this many failures in a row, a push service counts as down for a minute, or for the time that it names. */
 const MAX_FAILURES = 5;
 const DOWN_MS = 60_000;
 const MAX_ORIGINS = 200;
@@ -156,7 +156,7 @@ function retryAfterMs(headers: Headers, now: Date): number {
   return ms > 0 ? ms : DOWN_MS;
 }
 
-/** The order of the curve needs a longer seed, so that the key is not biased (FIPS 186-5 A.2.1). */
+/** Longer than the order of the curve, so that the derived key is not biased (FIPS 186-5 A.2.1). */
 const SEED_BYTES = 48;
 
 /**

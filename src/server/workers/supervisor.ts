@@ -14,7 +14,7 @@ import type { WorkerMetrics } from '../metrics/prom-client.ts';
 import { createPool, reducePool, type PoolAction, type PoolEvent, type WorkerId } from './worker-pool.ts';
 
 const WORKER = join(import.meta.dirname, 'worker.ts');
-/** Longer than a shutdown of a worker takes: 10 s for requests, 8 s for mail, and jobs. */
+/** Longer than a shutdown of a worker takes: 10 s for requests and jobs, then 8 s for mail. */
 export const STOP_LIMIT_MS = 40_000;
 /** Longer than a drain of a worker takes: 75 s for requests (`http/listen.ts`), then its shutdown. */
 const DRAIN_LIMIT_MS = 120_000;

@@ -155,7 +155,7 @@ function takeOver(pool: WorkerPool, { slot, worker: old, successor }: Slot, at: 
 }
 
 function reloadWorkers(pool: WorkerPool): Step {
-  // Before the first worker, all will run the files that are on disk now.
+  // Before the first worker is forked there is nothing to replace: all will run the files that are on disk now.
   if (pool.phase === 'stopping' || pool.started === 0) return [pool, []];
   if (pool.phase === 'starting' || pool.rolling !== null) return [{ ...pool, reloadAgain: true }, []];
   const reloading = { ...pool, rolling: { queue: pool.slots.map(({ slot }) => slot), waitsFor: null } };
