@@ -12,7 +12,7 @@ export type Answer = {
 /** Threat: a malicious server fills the memory. A week of full days, the longest answer, has about 2 MB. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 const TIMEOUT_MS = 30_000;
-/** Short, because a Git commit waits for the hook that adds its message. A text without an answer is sent later. */
+/** Short, because a Git commit waits if its hook runs `hustle add`. A text without an answer is sent later. */
 const APPEND_TIMEOUT_MS = 10_000;
 
 /** No usable answer: there is no connection, or a proxy, another program or another version of the server answers. */
@@ -128,8 +128,8 @@ export function refusalOf(
 }
 
 /**
- * Null if the server knows the token. Otherwise an error with `EXIT.permission` if the token has ended, or one of a
- * server that does not answer. The server checks the token before it refuses the request, which has no text.
+ * Returns an error with `EXIT.permission` if the token has ended, a NoAnswerError without a usable answer, or null.
+ * The request adds nothing, because it has no text. The server checks the token first.
  */
 export async function checkToken(machine: Machine, connection: Connection): Promise<CommandError | null> {
   const { server, token } = connection;
@@ -144,7 +144,7 @@ export async function checkToken(machine: Machine, connection: Connection): Prom
 
 export type Days = { from: string; to: string; days: { date: string; markdown: string }[] };
 
-/** Undefined in UTC, which servers and containers have: the user's own zone, which the server knows, is better then. */
+/** Undefined for UTC, the usual zone of servers and containers. Without a zone, the API uses the account's zone. */
 export const zoneOf = ({ timeZone }: Pick<Machine, 'timeZone'>): string | undefined =>
   /^(Etc\/)?(UTC|GMT|UCT|Zulu|Universal|Greenwich)$/.test(timeZone) ? undefined : timeZone;
 

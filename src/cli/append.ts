@@ -20,7 +20,7 @@ export const openQueue = (machine: Machine): Queue => {
 };
 
 /**
- * Reads UTF-8, or UTF-16 with a byte order mark, as PowerShell writes it.
+ * Reads UTF-8, or little-endian UTF-16 with a byte order mark, as PowerShell writes it.
  * @throws CommandError if the input is too long or not text
  */
 export async function readPipe({ stdin }: Pick<Machine, 'stdin'>): Promise<string> {
@@ -89,7 +89,7 @@ export function enqueue(machine: Machine, queue: Queue, connection: Connection, 
   return splitText(text.toWellFormed()).map((part) => queue.add({ server, account, text: part, ...where }));
 }
 
-/** The refusals after which the same text is refused again. Any other answer says nothing about the text. */
+/** The error codes that reject the text or its day. After any other error the text stays in the queue. */
 const REFUSALS = new Set(
   'invalid_text empty invalid_date unknown_time_zone future_day invalid_key locked_day too_long full key_reused'.split(
     ' ',
@@ -111,7 +111,7 @@ export const sendQueue = (machine: Machine, queue: Queue, connection: Connection
       throw refusalOf(answer, connection);
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
-      // Nothing was refused for good, so the text keeps waiting.
+      // The text stays in the queue, so the exit code must not say that it was refused.
       const exitCode = error.exitCode === EXIT.data ? EXIT.unavailable : error.exitCode;
       return { is: 'later', why: error.message, exitCode };
     }

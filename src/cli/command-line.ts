@@ -86,7 +86,7 @@ async function dispatch(args: readonly string[], machine: Machine): Promise<numb
   return command.run(machine, call);
 }
 
-/** A word with a space in it is a text, also if it begins with a dash: `hustle "--amend was wrong"`. */
+/** An argument that begins with a dash and has a space in it is text, not an option: `hustle "--amend was wrong"`. */
 function readArguments(args: readonly string[]): Call & { isText: boolean } {
   const isSentence = (arg: string): boolean => /^-.*\s/s.test(arg);
   const end = args.findIndex((arg, index) => arg === '--' || (isSentence(arg) && args[index - 1] !== '--date'));
@@ -94,7 +94,7 @@ function readArguments(args: readonly string[]): Call & { isText: boolean } {
   const after = end === -1 ? [] : args.slice(args[end] === '--' ? end + 1 : end);
   try {
     const { values, positionals } = parseArgs({ args: [...before], options: OPTIONS, allowPositionals: true });
-    // After `--` follow words, never a command.
+    // What follows `--` is text, also if it is the name of a command.
     return { options: values, words: [...positionals, ...after], isText: positionals.length === 0 && after.length > 0 };
   } catch (error) {
     const [reason = ''] = (error as Error).message.split('. ');
@@ -121,7 +121,7 @@ function checkCall(name: string, command: Command, { options, words }: Call, gue
     throw new CommandError(EXIT.usage, `Did you mean "hustle ${meant}"? To add the word, write: hustle add ${only}`);
 }
 
-/** One letter more, less or other, or two that have changed places. */
+/** True if one letter is added, missing or different, or two neighbours are swapped. */
 function isTypo(word: string, name: string): boolean {
   if (word === name || Math.abs(word.length - name.length) > 1) return false;
   let start = 0;
@@ -148,7 +148,7 @@ async function add(machine: Machine, { options, words }: Call): Promise<number> 
   return reportOutcomes(machine, queue, connection, outcomes, { added });
 }
 
-/** As `requireConnection`. Without an account the text cannot be kept, so the user gets it back. */
+/** As `requireConnection`. On an error it prints the text, which cannot be queued without an account. */
 function requireConnectionFor(text: string, machine: Machine, options: Options): Connection {
   try {
     return requireConnection(machine, options);

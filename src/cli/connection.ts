@@ -31,7 +31,7 @@ type Stored = { server: string; token: string; scope?: string; expires_at?: stri
 
 const FILE = 'connection.json';
 const TOKEN = new RegExp(`^${TOKEN_PREFIX}[A-Za-z0-9_-]{64}$`);
-/** The characters of a token that hold the id of its user. */
+/** How many characters after the prefix depend on the user's id only. They hold 126 of its 128 bits. */
 const ACCOUNT_LENGTH = 21;
 
 type Place = Pick<Machine, 'env' | 'platform' | 'home'>;
@@ -106,8 +106,8 @@ const withAccount = ({ server, token }: Pick<Stored, 'server' | 'token'>, isFrom
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 
 /**
- * Null without a file. Threat: others on the machine read the file, or have planted it or a link in its place. Its
- * owner and its mode are those of the open file, so that it cannot be exchanged in between.
+ * Null without a file. Threat: others on the machine read the file, or have planted it or a link in its place. Owner
+ * and mode are checked on the open file, so that nobody can exchange the file between the check and the read.
  */
 export function readStored(machine: Place): Stored | null {
   const path = join(configFolder(machine), FILE);

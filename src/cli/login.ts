@@ -31,7 +31,7 @@ export async function login(machine: Machine, server: string, { opensBrowser, sc
 
 /**
  * Threat: a malicious server names an address of another kind, such as a file or a program's own scheme, which the
- * machine would open. The page is on the server itself.
+ * machine would open. Only a page of the server's own origin is accepted.
  */
 function readAuthorization(machine: Machine, server: string, { body }: Answer) {
   const page = textOf(body['verification_uri_complete']) || textOf(body['verification_uri']);
@@ -68,7 +68,7 @@ async function poll(machine: Machine, server: string, { deviceCode, interval, de
       answer = await post(machine, server, '/auth/v1/device/token', { body });
     } catch (error) {
       if (!(error instanceof NoAnswerError)) throw error;
-      // RFC 8628 3.5 asks for exponential backoff after a timeout.
+      // RFC 8628 3.5 recommends exponential backoff after a timeout.
       wait = Math.min(wait * 2, MAX_INTERVAL_MS);
       continue;
     }
@@ -93,10 +93,10 @@ function readToken(machine: Machine, server: string, { body }: Answer) {
 export const revoke = (machine: Machine, { server, token }: Pick<Connection, 'server' | 'token'>): Promise<Answer> =>
   post(machine, server, '/auth/v1/device/revoke', { body: { token } });
 
-/** The page is an address of the server's origin, and no shell reads it. */
+/** Safe, because `page` has the server's origin, and no shell interprets it. */
 function openBrowser(machine: Machine, page: string): void {
   const { platform, env } = machine;
-  // Over SSH, and on Linux without a screen, there is no browser here to open.
+  // Over SSH, and on Linux without a display, there is no browser here to open.
   if (env['SSH_CONNECTION'] || (platform === 'linux' && !env['DISPLAY'] && !env['WAYLAND_DISPLAY'])) return;
   if (platform === 'win32') machine.start('rundll32', ['url.dll,FileProtocolHandler', page]);
   else machine.start(platform === 'darwin' ? 'open' : 'xdg-open', [page]);

@@ -156,7 +156,7 @@ async function append(
   return textResult(`Kept on this machine, and sent later. Do not add it again. ${outcome?.why ?? ''}`.trim());
 }
 
-/** An error of the API is an answer to the agent, which can say it or try something else. */
+/** Turns an error into a result, so that the agent can report it or try something else. */
 async function run(work: () => Promise<ToolResult>): Promise<ToolResult> {
   try {
     return await work();

@@ -25,7 +25,7 @@ export type Machine = {
 export const EXIT = {
   ok: 0,
   usage: 64,
-  /** The server has refused a text, or the input is not text. */
+  /** The server has refused the request, or the input is not text that can be added. */
   data: 65,
   /** The server does not answer, or something else answers in its place. */
   unavailable: 69,

@@ -1,8 +1,8 @@
 /**
  * The texts that wait to be sent: a folder with a file for each, in the order of their names. A text is in the folder
  * before it is sent and until the server has it, so a killed process loses none. Its key makes the server append it
- * once, so a process that was killed after sending, and two processes that send at once, double none. Each process
- * sends in order and waits for each answer before it sends the next text, so no lock is needed.
+ * once, even if a process was killed after sending or two processes send at the same time, so no lock is needed. Each
+ * process sends in order and waits for each answer before it sends the next text.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, unlinkSync } from 'node:fs';
@@ -24,7 +24,7 @@ export type Item = {
   readonly refused?: string;
 };
 
-/** The operations on a folder, each of which happens as a whole or not at all, and is durable when it returns. */
+/** The operations on a folder. `write` and `remove` happen as a whole or not at all, and are durable on return. */
 export type Folder = {
   names(): string[];
   /** Null if another process has removed it. */
@@ -33,7 +33,7 @@ export type Folder = {
   remove(name: string): void;
 };
 
-/** An item is written to a `.tmp` file first. A file of this age was left by a killed process, and is removed. */
+/** An item is written to a `.tmp` file first. One that is older than this was left by a killed process: remove it. */
 const MAX_TEMPORARY_MS = 3_600_000;
 
 export function openFolder(path: string, now: Date): Folder {
@@ -80,7 +80,7 @@ function removeIfOld(path: string, now: Date): void {
   }
 }
 
-/** The outcome of sending an item. `later`: nothing is known, so it stays and those behind it wait. */
+/** The outcome of sending an item. `later`: it stays in the queue, and so do those behind it. */
 export type Outcome =
   | { is: 'appended'; date: string }
   | { is: 'refused'; why: string }
@@ -116,7 +116,7 @@ export type Queue = {
 
 type Deps = { pending: Folder; refused: Folder; now: () => Date; createKey?: () => string };
 
-/** The names sort by time, and a clock that goes back does not move an item before the last one. */
+/** The names sort by time. */
 const nameOf = (ms: number, key: string): string => `${String(ms).padStart(15, '0')}-${key}.json`;
 const timeOf = (name: string): number => Number(/^\d{1,15}/.exec(name)?.[0] ?? 0);
 
@@ -131,6 +131,7 @@ export function createQueue({ pending, refused, now, createKey = randomUUID }: D
   }
 
   function append(item: Item): Item {
+    // If the clock has gone back, `last + 1` still puts the new item behind the others.
     const last = pending.names().reduce((latest, name) => Math.max(latest, timeOf(name)), 0);
     pending.write(nameOf(Math.max(now().getTime(), last + 1), item.key), JSON.stringify(item));
     return item;
@@ -148,7 +149,8 @@ export function createQueue({ pending, refused, now, createKey = randomUUID }: D
           now().getTime() - timeOf(name) > MAX_AGE_MS ? { is: 'refused', why: TOO_OLD } : await deliver(item);
         outcomes.set(item.key, outcome);
         if (outcome.is === 'later') break;
-        // A process that is killed here leaves the item in both folders, rather than in none.
+        // Written before `pending.remove`: a process that is killed in between leaves the item in both folders, not in
+        // none.
         if (outcome.is === 'refused') refused.write(name, JSON.stringify({ ...item, refused: outcome.why }));
         // A process that was killed between `refused.write` and `pending.remove` may have left the item in `refused`.
         else refused.remove(name);
