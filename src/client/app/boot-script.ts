@@ -39,7 +39,7 @@ addEventListener('hashchange', () => findAuthLink(location) && location.reload()
 
 watchStart();
 holdEarlySubmit();
-// Without a service worker's copy the serif font, 59 KB, waits for the app's code (router.tsx, tokens.css).
+// Without a service worker's copy the serif font, 58 KB, waits for the app's code (router.tsx, tokens.css).
 if (page === 'app' && !hasWorker()) document.documentElement.dataset['lateFonts'] = 'serif';
 // The browser shows no offer of its own: the menu offers the installation (layout/install.ts).
 addEventListener('beforeinstallprompt', (event) => {
@@ -59,7 +59,7 @@ try {
   // Best effort: if storage is blocked or full, the app starts without a redirect and without prefetched data.
 }
 
-/** `serviceWorker` is undefined without https. */
+/** `serviceWorker` is undefined without https, except on localhost. */
 function hasWorker(): boolean {
   const workers = navigator.serviceWorker as ServiceWorkerContainer | undefined;
   return Boolean(workers?.controller);
@@ -97,7 +97,7 @@ function openApp(config: Settings): void {
   const access = Object.values(ROUTES).find(({ path }) => path === routePath(location.pathname))?.access;
   const isForMembers = access === 'protected';
   const isSignedIn = readStoredSession(config.apiUrl, false) !== null;
-  // Otherwise the app shows another page than this route's: the one of a redirect, or of the auth link.
+  // Shows the frame of this route, unless the app will show another page: that of a redirect or of the auth link.
   if (!link && isForMembers === isSignedIn) document.documentElement.dataset['frame'] = '';
   if (location.pathname !== ROUTES.journal.path) {
     if (isForMembers) void prefetchReads(config, (data, id) => [readProfile(data, id)]);
@@ -133,9 +133,9 @@ function openJournal(config: Settings): void {
   const open = (log: EarlyLog | Promise<EarlyLog | null>) => openEarlyPage(EARLY_EDITORS.journal, userId, today, log);
   // The early page shows a copy of the text already, so the requests wait until its editor takes keys.
   if (copy) return void Promise.resolve(open({ stored: copy })).then(prefetchJournal);
-  // React starts from a worker's copy of the app's code before the answer. A draft has newer text than the answer.
+  // Without an early page: with a worker, React starts before the answer comes, and a draft has newer text than that.
   if (hasWorker() || hasDraft(localStorage, userId, today)) return void prefetchJournal();
-  // Only React needs the profile, and it waits for the early page.
+  // The profile is read last, because only React needs it, and React waits for the early page.
   void Promise.resolve(open(readAnswers(prefetchDay(), today))).then(prefetchProfile);
 }
 

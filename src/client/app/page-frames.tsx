@@ -1,7 +1,8 @@
 /**
- * The pages without what depends on the user, the settings of the server or data. Rendered at build time into the app's
- * page. The server sends the frame of the route, which shows until React has rendered the screen in the same place. The
- * forms take keys (lib/boot/early-form.ts). Nothing works yet in the other frames, so screen readers do not see them.
+ * The frames of the pages: the markup that depends neither on the user nor on data, rendered at build time into the
+ * app's page. The server sends the frame of the route, which shows until React has rendered the screen in the same
+ * place. The forms take keys (lib/boot/early-form.ts). Nothing works yet in the other frames, so screen readers do not
+ * see them.
  */
 import ArrowLeft from 'lucide-react/icons/arrow-left';
 import { createElement, type ReactNode } from 'react';

@@ -2,8 +2,8 @@
  * The screens of the app and navigation between them (docs/specification/screens.md 1). The landing and legal pages are
  * separate HTML documents.
  *
- * A navigation waits until the code of the next screen has loaded, and ends if loading fails: the user stays on the
- * screen that they are writing on.
+ * A navigation waits until the code of the next screen has loaded. If loading fails after a click on a link or a step
+ * in the history, the user stays on the screen that they may be writing on, unless a new release has removed the code.
  */
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type PropsWithChildren } from 'react';
 import { routePath, ROUTES, type RouteName } from '#domain/routes.ts';
@@ -19,9 +19,12 @@ import {
 } from '#client/ui/lazy-chunk.ts';
 import { ChunkErrorScreen, ErrorBoundary, LoadingScreen } from './full-screen.tsx';
 
-/** The serif font waits this long after the first screen has rendered, so that the screen is painted first. */
+/** The fonts that the boot script holds back wait this long after the first screen, so that it is painted first. */
 const SERIF_DELAY_MS = 200;
-/** On a slow network the font would take the connection from what the user waits for next, such as the journal. */
+/**
+ * A first screen that is later than this means a slow network. There the fonts wait longer, because they would take the
+ * connection from what the user waits for next, such as the journal.
+ */
 const SLOW_START_MS = 2_000;
 const SLOW_SERIF_DELAY_MS = 10_000;
 
@@ -81,7 +84,7 @@ const currentPage = (failed = false): Shown => {
   return { path: pathname, search, hash, failed };
 };
 
-/** The position among the entries that the app has made in this tab, to undo a step back or forward. */
+/** `position`: the number of the entry in the history of this tab, to undo a step back or forward. */
 type EntryState = PageState & { position?: number };
 const currentPosition = (): number => (history.state as EntryState | null)?.position ?? 0;
 
@@ -96,7 +99,7 @@ export function AppRouter() {
   const isGuest = ready?.layout === LAYOUTS.guests;
   useEffect(() => {
     if (!isGuest) return;
-    // A visitor who types will need the journal. Loaded earlier, it would delay the page itself.
+    // A visitor who types probably signs in, which opens the journal. Loaded earlier, it would delay the page itself.
     const onInput = (): void => void loadJournal();
     addEventListener('input', onInput, { once: true });
     const stopPreload = preloadChunksWhenIdle([loadJournal, ...GUEST_VIEWS]);
@@ -123,7 +126,7 @@ function RedirectToLanding() {
   return <LoadingScreen />;
 }
 
-/** A screen behind its guard, which may still wait for the session. */
+/** Mounts once the guard of the screen lets the user through. The journal dismisses its early page itself. */
 function Content({ path, view }: { path: string; view: View }) {
   useDismissEarlyPage(path !== ROUTES.journal.path);
   return <view.View />;
@@ -142,7 +145,7 @@ function useGuardedLocation(): Shown & { navigate: Navigate } {
     setShown(currentPage(failed));
   }, []);
 
-  /** Loads the screen of a link. A toast reports a failure. False if the user must stay where they are. */
+  /** Loads the next screen. A toast reports a failure. False if the user must stay where they are. */
   const loadLinked = useCallback(
     (screen: Screen, href: string, id: number): Promise<boolean> => {
       // Runs if a new release has deleted the chunk: loads the next screen as a new page, whose chunks exist.
@@ -205,7 +208,7 @@ function useGuardedLocation(): Shown & { navigate: Navigate } {
   return useMemo(() => ({ ...shown, navigate }), [shown, navigate]);
 }
 
-/** Lets the page request the fonts that the boot script holds back on a first visit. */
+/** Lets the page request the fonts that the boot script holds back where no service worker has them. */
 function useLateFonts(isScreenShown: boolean): void {
   useEffect(() => {
     if (!isScreenShown) return;

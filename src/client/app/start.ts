@@ -1,4 +1,4 @@
-/** Entry point of the app page. If the boot script opens an editor (early-page.ts), React starts once it takes keys. */
+/** Entry point of the app page. Starts React once the early page's editor, if any, takes keys, fails or is late. */
 
 /** The build preloads what the property `app` imports (scripts/vite/route-chunks.ts). */
 const CODE = { app: () => import('./main.tsx') };
@@ -11,8 +11,8 @@ async function start(): Promise<void> {
     const { startApp } = await CODE.app();
     await startApp();
   } catch (error) {
-    // Fires an `error` event. `watchStart` (app/service-worker/watch-start.ts) then removes a service worker with
-    // broken files.
+    // Fires an `error` event, after which `watchStart` (app/service-worker/watch-start.ts) may remove a service worker
+    // with broken files.
     reportError(error);
   }
 }

@@ -6,11 +6,11 @@ import { isIos } from '#client/lib/api/push-device.ts';
 export type InstallPrompt = Event & { prompt: () => Promise<{ outcome: 'accepted' | 'dismissed' }> };
 
 declare global {
-  /** The browser's offer, which the boot script takes: it comes once, before this code is loaded. */
+  /** The browser's offer to install. The boot script stores it, because it may come before this code is loaded. */
   var hustleForgeInstall: InstallPrompt | undefined;
 }
 
-/** `ios`: the page can only say how. Null in the installed app, and where the browser installs nothing. */
+/** `ios`: the page can only say how. Null in the installed app, and where the browser offers no installation. */
 export function useInstall(): { way: 'prompt' | 'ios' | null; install: () => void } {
   const [prompt, setPrompt] = useState(globalThis.hustleForgeInstall);
   useEffect(() => {

@@ -27,8 +27,8 @@ const otherUsersDrafts = lazyChunk(
 );
 const background = lazyChunk(async () => (await import('./members-background.tsx')).MembersBackground);
 
-// A choice shows in the task of its click. TanStack notifies by a timer otherwise, so a busy page would go on showing
-// the old choice.
+// TanStack Query notifies React by a timer by default. On a busy page the timer is late, and a clicked checkbox would
+// show its old state until then. A microtask runs in the task of the click.
 notifyManager.setScheduler(queueMicrotask);
 
 export function MembersLayout({ children }: PropsWithChildren) {
@@ -150,7 +150,7 @@ function createPlanRefresh(refreshProfile: () => Promise<unknown>): () => void {
   return () => void refresh();
 }
 
-/** How often a visible page asks for a plan that it could not load. */
+/** A visible page asks for a plan that it could not load at this interval, or up to half longer. */
 const RETRY_MS = 5_000;
 
 /**

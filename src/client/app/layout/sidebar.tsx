@@ -148,7 +148,7 @@ function SignOutButton() {
   );
 }
 
-/** The list of keyboard shortcuts in the menu. */
+/** The listed shortcuts other than those of the editor (EDITOR_SHORTCUTS). */
 const KEYS: readonly Shortcut[] = [
   { keys: FIND_KEYS, does: 'Find' },
   ...Object.values(DAY_KEYS).map(({ key, label }) => ({ keys: [...ALT_KEYS, key], does: label })),

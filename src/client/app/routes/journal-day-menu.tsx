@@ -32,7 +32,7 @@ export function JournalDayMenu({ date, onClose, onOpen }: OverlayProps) {
     const items = [...menu.current!.querySelectorAll('button')];
     const at = items.indexOf(event.target as HTMLButtonElement);
     const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: items.length - 1 }[event.key];
-    // A key with Alt may be a shortcut of the journal, which opens another day.
+    // A key with Alt may be a shortcut of the journal, for example one that opens another day.
     if (event.key === 'Tab' || event.altKey) return onClose();
     if (next === undefined) return;
     items[(next + items.length) % items.length]?.focus();

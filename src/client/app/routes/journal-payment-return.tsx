@@ -1,6 +1,6 @@
 /**
- * The return from PayPal: sends unsaved text, captures the order, shows what the purchase began from, and reloads once
- * no day has unsaved text.
+ * The return from PayPal: sends unsaved text, captures the order, goes back to the page where the purchase began, and
+ * reloads once no day has unsaved text.
  */
 import { useEffect, useEffectEvent, useState } from 'react';
 import { isDay, type Day } from '#domain/day/day.ts';

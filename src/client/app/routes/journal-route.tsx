@@ -13,7 +13,7 @@ import { UpgradeContext, useUpgrade } from '#client/lib/plan/premium.ts';
 import type { Overlay, OverlayProps } from './overlay-props.ts';
 
 const feedback = lazyChunk(async () => (await import('./journal-feedback.tsx')).JournalFeedback);
-/** Only one is open at a time; the feedback may be open besides. */
+/** Only one of these is open at a time. The feedback panel may be open besides. */
 const overlays: Readonly<Record<Overlay, LazyChunk<OverlayProps>>> = {
   menu: lazyChunk(async () => (await import('../layout/sidebar.tsx')).Sidebar),
   day: lazyChunk(async () => (await import('./journal-day-menu.tsx')).JournalDayMenu),
@@ -52,11 +52,11 @@ export function JournalRoute() {
     if (!isEditable) return;
     const startWorker = async (): Promise<void> =>
       (await import('../service-worker/start-service-worker.ts')).startServiceWorker(config, toast);
-    // The worker starts last: its downloads compete with the preload, and a worker that this start removes would store
-    // chunks that load later.
+    // The worker starts last, because its downloads compete with the preload. `startServiceWorker` may also remove an
+    // old worker, which controls this page until it closes and would store the chunks that the page loads afterwards.
     return preloadChunksWhenIdle(undefined, startWorker);
   }, [config, isEditable, toast]);
-  // The upgrade dialog replaces the overlay that it was opened from.
+  // The upgrade dialog replaces the open overlay and the feedback panel.
   const offer = (feature: UpgradeFeature) => {
     close();
     closeFeedback();

@@ -1,5 +1,5 @@
 /**
- * Registers the service worker and watches for new versions (docs/specification/product.md 8). Loaded once the
+ * Registers the service worker and watches for new versions (docs/specification/product.md 7 and 8). Loaded once the
  * page is idle.
  */
 import type { ClientConfig } from '#domain/client-config.ts';
@@ -14,7 +14,7 @@ let hasStarted = false;
 
 export async function startServiceWorker({ features }: ClientConfig, toast: (toast: Toast) => void): Promise<void> {
   const workers = navigator.serviceWorker as ServiceWorkerContainer | undefined;
-  // Undefined without https; the development server has no worker.
+  // `workers` is undefined without https, except on localhost. The development server has no worker.
   if (!workers || import.meta.env.DEV || hasStarted) return;
   hasStarted = true;
   if (!features.serviceWorker) return removeServiceWorker();
@@ -45,7 +45,7 @@ export async function startServiceWorker({ features }: ClientConfig, toast: (toa
   };
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'hidden') return;
-    // Asks the worker again: the earlier offer has gone, or the worker was stopped before it answered.
+    // Asks the worker again: the earlier offer may have gone, or the worker may have been stopped before it answered.
     void offerIfOutdated();
     void update();
   });

@@ -4,8 +4,9 @@ import { CACHE_PREFIX, PUSH_CACHE, SERVICE_WORKER_PATH } from '#client/lib/servi
 const LATE_START_MS = 15_000;
 
 /**
- * Removes the service worker and reloads if an error stops the page before it shows anything, because the worker's
- * files may be broken. Without a server the page stays as it is: the worker may hold the only copy of the app.
+ * Removes the service worker and reloads if an error happens before React has rendered anything, because the worker's
+ * files may be broken. If the server does not answer or fails, the page stays as it is: the worker may hold the only
+ * copy of the app. Also shows the note about a late start.
  */
 export function watchStart(): void {
   tellOfLateStart();
@@ -24,7 +25,10 @@ export function watchStart(): void {
 
 const hasStarted = (): boolean => document.querySelector('#root:empty') === null;
 
-/** Shows the note of the app's page once a file has failed, or late. The note hides when the app starts after all. */
+/**
+ * Shows the note in the app's page (app.html) after an error, or after LATE_START_MS. The style sheet hides the note
+ * once React has rendered something.
+ */
 function tellOfLateStart(): void {
   const show = (): void => document.getElementById('late-start')?.removeAttribute('hidden');
   addEventListener('error', () => !hasStarted() && show(), { capture: true });

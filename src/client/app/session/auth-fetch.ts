@@ -18,7 +18,7 @@ export function createAuthFetch({ signIn: { captcha } }: ClientConfig): typeof f
   };
   return async (input, init) => {
     const response = await send(input, init);
-    // auth-js would end the session on a proxy's answer. It keeps the session if a request fails as without a network.
+    // auth-js would end the session on a proxy's answer. It keeps the session after a network error, a TypeError.
     if (noteProxyAnswer(response)) throw new TypeError('a proxy answered instead of the server');
     const read = response.json.bind(response);
     response.json = async () => {

@@ -23,8 +23,8 @@ const AUTH_TIMEOUT_MS = 15_000;
 const RENEWAL_TIMEOUT_MS = 3_000;
 
 /**
- * With a session that needs no renewal, the page loads auth-js after its own code. auth-js renews the session, and
- * follows the other tabs.
+ * The page loads auth-js, which renews the session and follows the other tabs, this long after its own code. A session
+ * that must be renewed first does not wait.
  */
 const AUTH_DELAY_MS = 1_000;
 
@@ -104,7 +104,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       clearTimeout(timeout);
       const isStart = !hasStarted;
       hasStarted ||= event === 'INITIAL_SESSION';
-      // auth-js has read this session before another tab removed it, whose broadcast may have come before this event.
+      // Another tab has removed this session after auth-js read it, and its broadcast may have come before this event.
       if (isStart && session && !hasStoredSession(apiUrl)) return applySession(null);
       if (!session && event === 'INITIAL_SESSION' && stored()) return stopWaiting();
       followSession(session);
@@ -113,7 +113,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       // Threat: auth-js's broadcast of another tab's sign-out may arrive before that tab's SIGNED_OUT_KEY. Without the
       // key the session looks expired, and the log would stay readable behind the sign-in overlay.
       if (key === SIGNED_OUT_KEY && latest.current.expired) applySession(null);
-      // A broadcast that comes before auth-js has loaded is lost, and what auth-js then reads may be older.
+      // auth-js misses the broadcasts of other tabs until it has loaded, so follow the storage as well.
       if (key === sessionStorageKey(apiUrl)) followSession(readAnySession(apiUrl));
     };
     addEventListener('storage', onStorage);
@@ -189,15 +189,15 @@ export function SessionProvider({ children }: { children: ReactNode }) {
 }
 
 /**
- * The text of docs/specification/messages.md 4. The message catalogue, a kilobyte, would load with every page of the
- * app.
+ * docs/specification/messages.md 4 says when this shows. Not in the message catalogue (`MESSAGES`), which would then
+ * load with every page of the app.
  */
 const PROXY_ANSWERED =
   'Something in front of the server, such as a company sign-in, refuses your requests. Reload the page to sign in there.';
-/** How often at most a page says that a proxy answers: a page that polls would repeat it. */
+/** The shortest time between two such toasts. A page that polls would repeat them. */
 const PROXY_TOAST_MS = 60_000;
 
-/** Tells the user that a proxy answers instead of the server. Only a page that loads anew shows what it wants. */
+/** Tells the user that a proxy answers instead of the server. Only a reload shows what the proxy wants. */
 function useProxyToast(): void {
   const toast = useToast();
   useEffect(() => {
@@ -267,7 +267,7 @@ export function reduceAccount(
 }
 
 // Reads the signed-in user's profile row (docs/specification/accounts.md 10). If there is no row or the read fails,
-// reads once more after two seconds. Without an answer, uses the row that stored-profile.ts keeps of a premium user.
+// reads once more after two seconds. If a read fails, uses the row that stored-profile.ts keeps of a premium user.
 
 const PROFILE_TIMEOUT_MS = 10_000;
 const PROFILE_RETRY_MS = 2_000;
