@@ -13,7 +13,7 @@ import { replaceRange } from './replace-range.ts';
 export type EditorCallbacks = {
   /** The placeholder of an empty log, read on every draw. */
   placeholder: () => string;
-  /** Called on every keystroke, so it must be cheap. Call `read` only when the text is needed. */
+  /** Called on every edit, so it must be cheap. Call `read` only when the text is needed. */
   onEdit: () => void;
   /** The new text of a `replace` has content outside the schema. The editor keeps its old text and must be closed. */
   onUnreadable: () => void;

@@ -8,7 +8,7 @@ type EditorKey = {
   label: string;
   /** In the notation of ProseMirror, where `Mod` is ⌘ on a Mac and Ctrl elsewhere. The first is shown. */
   bind: readonly string[];
-  /** How the last key is shown, if one binding covers several keys. */
+  /** What the menu shows in place of the first binding's last key, for an action with several keys. */
   shown?: string;
 };
 
@@ -17,7 +17,7 @@ const MOVE = isApple ? 'Ctrl-Alt' : 'Alt';
 
 /** The keys of the editor, in the order of the list in the menu. */
 export const EDITOR_KEYS = {
-  // With Caps Lock, the key of B is a capital letter.
+  // With Caps Lock, the key of B reports a capital letter.
   bold: { label: 'Bold', bind: ['Mod-b', 'Mod-B'] },
   italic: { label: 'Italic', bind: ['Mod-i', 'Mod-I'] },
   underline: { label: 'Underline', bind: ['Mod-u', 'Mod-U'] },
@@ -64,7 +64,7 @@ function showKeys({ bind: [first = ''], shown }: EditorKey): string[] {
 
 export type Shortcut = { keys: readonly string[]; does: string };
 
-/** The shortcuts that the menu lists. */
+/** The editor's shortcuts for the list in the menu. */
 export const EDITOR_SHORTCUTS: readonly Shortcut[] = Object.values<EditorKey>(EDITOR_KEYS).map((key) => ({
   keys: showKeys(key),
   does: key.label,

@@ -61,7 +61,7 @@ const withOwnDirection = <Type extends typeof ListItem | typeof Blockquote>(type
 const PlainCodeBlock = CodeBlock.extend({ addAttributes: () => ({}), renderHTML: () => ['pre', ['code', 0]] });
 
 /**
- * Its redo keys are handled even without a step to redo. Otherwise ProseMirror would try the same key without Shift,
+ * The redo keys are handled even without a step to redo. Otherwise ProseMirror would try the same key without Shift,
  * which is undo on a Mac and with Caps Lock, where the key of Shift+Z is a small letter.
  */
 const JournalUndoRedo = UndoRedo.extend({
@@ -104,13 +104,13 @@ const MARKS: readonly Mark[] = [
   createMark('code', ['code'], { excludes: '_', code: true, exitable: true }),
 ];
 
-/** The positions of the item's paragraph, after the opening `<ol>` and `<li>`. */
+/** The positions of the paragraph in an empty list of one item, after the opening `<ol>` and `<li>`. */
 const ITEM_PARAGRAPH = { from: 2, to: 4 };
 
 const isEmptyList = (doc: Node): boolean => doc.content.size === 6 && doc.firstChild?.type.name === 'orderedList';
 const isEmptyParagraph = (doc: Node): boolean => doc.content.size === 2 && doc.firstChild?.type.name === 'paragraph';
 
-/** Keeps a log that is emptied or replaced a numbered list, and shows the placeholder in an empty one. */
+/** Restores the numbered list of a log that is emptied or replaced, and shows the placeholder in an empty log. */
 const emptyLog = Extension.create<{ placeholder: () => string }>({
   name: 'emptyLog',
 
@@ -146,7 +146,10 @@ const emptyLog = Extension.create<{ placeholder: () => string }>({
         },
         props: {
           handleDOMEvents: {
-            /** A composition must begin in the list: the plugin changes no text that is being composed. */
+            /**
+             * Deletes the text before a composition replaces all of it, so that the composition begins in the list: the
+             * plugin does not restore the list while text is composed.
+             */
             compositionstart({ state, dispatch }) {
               if (state.selection instanceof AllSelection && state.doc.textContent !== '')
                 dispatch(state.tr.deleteSelection());
@@ -167,7 +170,7 @@ const emptyLog = Extension.create<{ placeholder: () => string }>({
 });
 
 /**
- * No Link, because logs store no links, and no TrailingNode, which would store an empty paragraph after every list.
+ * No Link, because logs store no links, and no TrailingNode, which would store an empty paragraph after a last list.
  * `placeholder` may return a different text while the editor is open.
  */
 export function journalExtensions(placeholder: () => string = () => ''): AnyExtension[] {

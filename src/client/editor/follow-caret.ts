@@ -49,7 +49,7 @@ export const followCaret = Extension.create<object, Storage['followCaret']>({
 
   addProseMirrorPlugins() {
     const { storage } = this;
-    /** Whether the user has scrolled since the last edit or tap. */
+    /** Whether the user has scrolled since the last edit, caret key or tap. */
     let isScrolledAway = false;
     /** Whether the caret was visible after the last scroll, by the user or by script. */
     let isCaretVisible = true;

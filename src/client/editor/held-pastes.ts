@@ -3,10 +3,10 @@ import { Plugin, PluginKey, TextSelection, type EditorState, type Transaction } 
 import type { EditorView } from '@tiptap/pm/view';
 
 const RETRY_COMPOSING_MS = 200;
-/** A paste waits this long for its code, then arrives as plain text. */
+/** A paste waits at most this long for its code, then arrives without what is missing, at worst as plain text. */
 const MAX_WAIT_MS = 5_000;
 
-/** `paste` is null for the caret. */
+/** `paste` is null for the place of the caret, which is kept while a paste arrives elsewhere. */
 type Place = { from: number; to: number; paste: (() => void) | null };
 /** `places`: oldest first. `isLanding`: the oldest paste arrives, and the other places move behind it. */
 type HeldPastes = { places: readonly Place[]; isLanding: boolean };
@@ -72,7 +72,7 @@ export function holdPaste(view: EditorView, code: Promise<unknown>, paste: () =>
     });
 }
 
-/** Pastes at once what still waits, as plain text where the code is missing. Call it before the last text is read. */
+/** Pastes at once what still waits, without the code that is missing. Call it before the last text is read. */
 export function landHeldPastes(view: EditorView): void {
   while (heldIn(view.state).places.length > 0) {
     try {

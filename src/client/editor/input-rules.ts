@@ -3,7 +3,7 @@
  * back.
  *
  * Replaces TipTap's input rules: they convert formulas and globs, and their Backspace loses the characters where
- * another extension handles the key first and on phones, whose keyboards send no key.
+ * another extension handles the key first and on phones whose keyboard sends no key.
  */
 import { Extension } from '@tiptap/core';
 import { closeHistory } from '@tiptap/pm/history';
@@ -17,7 +17,10 @@ import { formatTypedBlock } from './split-list.ts';
 /** Changes a transaction; false if the schema does not allow the format here. */
 type Conversion = (tr: Transaction) => boolean;
 
-/** Wraps the paragraph at `from`, and joins it with the list or quote above, if its number continues that list. */
+/**
+ * Wraps the paragraph at `from`, and joins it with a list or quote of the same kind above it; with a numbered list only
+ * if its number continues that list.
+ */
 function wrapTypedBlock(tr: Transaction, from: number, name: string, attributes: Attrs | null = null): boolean {
   const type = tr.doc.type.schema.nodes[name]!;
   const range = tr.doc.resolve(from).blockRange();
@@ -115,8 +118,8 @@ export function findTypedMark(before: string, after: string): TypedMark | null {
 }
 
 /**
- * The conversion that is due at a position once `typed` follows; null if the text stays as it is. The conversion
- * changes the text before the position, so run it only if `typed` is empty, or a key that inserts nothing.
+ * Returns the conversion that `typed` completes when it follows the text before the position; null if none. The
+ * conversion expects that `typed` is not in the document: run it only for an empty text, or a key that inserts nothing.
  */
 function findConversion(
   $at: ResolvedPos,
@@ -150,7 +153,7 @@ type Converted = {
   selection: Selection;
   /** The caret after the conversion. */
   caret: number;
-  /** The last character has been deleted without a key: some input methods change the page without asking. */
+  /** The user has deleted the end of the converted text without a key event, as some input methods do. */
   isDeleted?: boolean;
 };
 
@@ -190,15 +193,15 @@ function restoreTyped(state: EditorState, converted = convertedIn(state)): Trans
     .scrollIntoView();
 }
 
-/** Whether the text goes on with a word that `_` has closed: `_id_token` is an identifier. */
+/** Whether `text` continues a word that the conversion has ended at a `_`: `_id_token` is an identifier. */
 function continuesName(converted: Converted | null, text: string): boolean {
   const { from } = converted?.selection ?? {};
   return from !== undefined && converted!.doc.textBetween(from - 1, from) === '_' && /^[\p{L}\p{M}\p{N}_]/u.test(text);
 }
 
 /**
- * Restores the `_` signs of a name that a composition has continued. `doc`: the log before the composition. Any other
- * change since would be lost, such as words from another device.
+ * Restores the `_` signs of a name that a composition has continued. `doc`: the log before the composition. No-op if
+ * something else has changed since, such as words from another device, which would be lost.
  */
 function restoreComposedName({ state, dispatch }: EditorView, converted: Converted, doc: Node): boolean {
   const { caret } = converted;
@@ -221,7 +224,7 @@ export const inputRules = Extension.create({
   priority: 1_000,
 
   addProseMirrorPlugins() {
-    /** True in the task of a composition's event: an input method then selects the word that it composes again. */
+    /** True in the task of a composition's event. An input method may then select a converted word to change it. */
     let isComposed = false;
     /** The conversion whose text an input method may still compose. */
     let continued: { converted: Converted; doc: Node } | null = null;
@@ -270,7 +273,7 @@ export const inputRules = Extension.create({
             return key === 'Enter' && convertTyped(view, '\n', [FENCE]);
           },
           handleDOMEvents: {
-            /** The keyboards of phones send no Backspace key. */
+            /** Some keyboards of phones send no Backspace key. */
             beforeinput(view, event) {
               const isBackspace = event.inputType === 'deleteContentBackward' && event.cancelable;
               if (!isBackspace || view.composing || !dispatchRestored(view)) return false;

@@ -72,7 +72,7 @@ export function JournalEditor(props: JournalEditorProps) {
     void loadDeferredPlugins().then((loaded) => setToolbar(loaded && { View: loaded.Toolbar }));
   }, []);
 
-  // The placeholder changes at midnight. The transaction redraws it.
+  // The placeholder may change, for example when a new day begins. The transaction redraws it.
   useEffect(() => {
     if (handle) handle.editor.view.dispatch(handle.editor.state.tr.setMeta('placeholder', placeholder));
   }, [handle, placeholder]);

@@ -1,7 +1,7 @@
 /**
- * Shows URLs and email addresses in a log as links. The links are decorations and are not stored. Only changed blocks
- * are scanned again. Users open a link by Ctrl or Cmd+click, by Alt+Enter at the caret, or by a button on touch
- * screens.
+ * Shows URLs and email addresses in a log as links. The links are decorations and are not stored. After a change, only
+ * the blocks of the changed range are scanned again. Users open a link by Ctrl or Cmd+click, by Alt+Enter at the caret,
+ * or by a button on touch screens.
  */
 import type { Node } from '@tiptap/pm/model';
 import { Plugin, PluginKey, type EditorState, type Transaction, type PluginView } from '@tiptap/pm/state';
@@ -73,7 +73,7 @@ function changedRange(tr: Transaction, unscanned: Range | null): Range | null {
   return to < 0 ? null : { from, to };
 }
 
-/** The href of the link at the caret; null if the selection reaches beyond one link. */
+/** The href of the link that contains the caret or the selection; null if none does. */
 export function linkAt(state: EditorState): string | null {
   const { from, to } = state.selection;
   const link = KEY.getState(state)?.decorations.find(from, to)[0];

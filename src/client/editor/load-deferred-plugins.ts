@@ -1,4 +1,4 @@
-/** Loads the plugins for pasting, links and moving items, the toolbar and the merge's edits once an editor exists. */
+/** Once an editor exists, loads what its first key does not need: plugins, the toolbar and `replaceBlocks`. */
 import { Extension, type Editor } from '@tiptap/core';
 import { Plugin } from '@tiptap/pm/state';
 import { parseInert } from '#client/lib/html-to-log/inert-html.ts';
@@ -42,7 +42,7 @@ export const deferredPlugins = Extension.create({
       new Plugin({
         props: {
           handleDOMEvents: {
-            /** A paste before the plugins have loaded waits for them. If loading fails, plain text is pasted. */
+            /** A paste before the plugins have loaded waits for them. If they fail or are late, pastes plain text. */
             paste(view, event) {
               if (loaded || !event.clipboardData) return false;
               const html = event.clipboardData.getData('text/html');

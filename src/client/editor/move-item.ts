@@ -5,8 +5,8 @@ import { Plugin, type Command } from '@tiptap/pm/state';
 import { EDITOR_KEYS } from './editor-keys.ts';
 
 /**
- * Moves the items of the selection, with their nested items, past the item above or below them in their list. Handles
- * the key even where no item can move, or the caret would jump.
+ * Moves the items of the selection, with their nested items, past the item above or below them in their list. In a list
+ * it handles the key even where no item can move, or the caret would jump.
  */
 const moveItem =
   (step: -1 | 1): Command =>

@@ -147,8 +147,8 @@ const pasteOnceLoaded = (view: EditorView, text: string): void =>
   holdPaste(view, loadMarkdownParser(), () => pasteLines(view, text));
 
 /**
- * HTML that an editor of the same elements has copied, unchanged: ProseMirror reads the slice's open ends from an
- * attribute. Null for other HTML.
+ * Returns the HTML unchanged if it was copied from an editor with a log's elements, because ProseMirror reads the
+ * slice's open ends from an attribute. Null for other HTML.
  */
 function readSliceHtml(source: string): string | null {
   if (!/\sdata-pm-slice=/.test(source) || isTooComplex(source)) return null;
@@ -161,15 +161,15 @@ const isLogElement = ({ localName, attributes }: Element): boolean =>
   LOG_TAGS.has(localName) && [...attributes].every(({ name }) => name === 'start' || name === 'data-pm-slice');
 
 /**
- * Matches HTML with more than the elements without a meaning of their own, in which editors, terminals and chats copy
- * lines of text. An inline `div` counts as structure, because Firefox breaks the plain text at it.
+ * Matches HTML with an element that has a meaning of its own, such as a list. Editors, terminals and chats copy lines
+ * of text in other elements. An inline `div` counts as structure, because Firefox breaks the plain text at it.
  */
 const STRUCTURED =
   /<(?!(?:html|head|body|meta|style|title|span|div|br|img|wbr)\b)[a-z]|<div\b[^<>]*\bdisplay\s*:\s*inline/i;
 
 /**
  * Whether the plain text beside the HTML says more: the HTML has no structure, and the text has several lines or is
- * Markdown. Not if the HTML shows other letters, such as emoji that are pictures.
+ * Markdown. False if the HTML shows other characters than the text, for example because its emoji are pictures.
  */
 function prefersText(html: string, text: string): boolean {
   if (STRUCTURED.test(html) || !(/[\r\n]/.test(text.trim()) || looksLikeMarkdown(text))) return false;
@@ -257,7 +257,7 @@ export function pastePlugin(schema: Schema): Plugin {
   });
 }
 
-/** `pictures`: beside text that is pasted. `files`: nothing else was pasted. */
+/** `pictures`: pictures in pasted HTML. `files`: a paste with files and without text. */
 export type LeftOut = 'pictures' | 'files';
 
 type Listener = (what: LeftOut) => void;

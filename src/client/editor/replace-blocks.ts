@@ -1,4 +1,4 @@
-/** Replaces the editor's text block by block, so that the selection and the undo history of all other blocks stay. */
+/** Replaces the editor's text block by block, so that the selection and the undo history of unchanged blocks stay. */
 import type { Node } from '@tiptap/pm/model';
 import { TextSelection, type EditorState, type Transaction } from '@tiptap/pm/state';
 import { matchCommonSubsequence } from '#domain/merge/match/common-subsequence.ts';

@@ -45,7 +45,7 @@ function useFindLinks(html: string): FindLinks | undefined {
   return find;
 }
 
-/** A log without its text. */
+/** The box of a log without its text, for the frame of the journal (journal-frame.tsx). */
 export const LogFrame = () => <div className={styles.log} role="group" />;
 
 type StoredLogProps = {

@@ -25,7 +25,7 @@ type ToolbarAction = {
   name: string;
   label: string;
   icon: LucideIcon;
-  /** Not set for a button that is never pressed. */
+  /** Not set for a button without a pressed state, such as Undo. */
   isActive?: (editor: Editor) => boolean;
   /** Not set for a button that always works. */
   isEnabled?: (editor: Editor) => boolean;
@@ -126,7 +126,7 @@ const TOUCH_ACTIONS: readonly ToolbarAction[] = [
   },
 ];
 
-/** The most used first: a narrow screen shows eight and scrolls to the others. */
+/** The most used first: a narrow screen shows the first ones and scrolls to the others. */
 export const TOUCH_BAR: readonly ToolbarAction[] = [...TOUCH_ACTIONS, ...MARK_ACTIONS, ...BLOCK_ACTIONS];
 
 export type ButtonNames = ReadonlySet<string>;

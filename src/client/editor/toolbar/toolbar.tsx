@@ -169,7 +169,7 @@ const LEFT_OUT: Readonly<Record<LeftOut, string>> = {
   files: 'Logs hold text only.',
 };
 
-/** Tells that a pasted or dropped picture or file stays out of the log. A drop beside the text counts too. */
+/** Tells the user that a pasted or dropped picture or file stays out of the log, also for a drop beside the text. */
 function useFileNotice(editor: Editor): void {
   const toast = useToast();
   useEffect(() => {
@@ -263,6 +263,6 @@ export function positionToolbar(
   const below = selection.bottom + GAP_PX;
   if (above >= topBarPx) return { left, top: above };
   if (below + toolbar.height <= viewport.height - MARGIN_PX) return { left, top: below };
-  // The selection fills the window, so the toolbar overlaps it at the top.
+  // No room above or below, for example because the selection fills the window: the toolbar overlaps the selection.
   return { left, top: Math.max(topBarPx, Math.min(above, viewport.height - toolbar.height - MARGIN_PX)) };
 }
