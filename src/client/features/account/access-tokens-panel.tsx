@@ -1,4 +1,4 @@
-/** Lists, makes and revokes personal access tokens and links of Slack users (docs/specification/capture.md 2 and 5). */
+/** Makes and revokes personal access tokens, and ends links of Slack users (docs/specification/capture.md 2 and 5). */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import {
@@ -63,7 +63,7 @@ export function AccessTokensPanel() {
   const [ending, setEnding] = useState<Ending | null>(null);
   const showList = (): void => {
     setStep('list');
-    // Also after a failure: the answer with the token may have been lost.
+    // Also after Cancel: the server may have made a token whose answer was lost.
     void tokens.reload();
   };
   if (typeof step === 'object') return <NewToken created={step} onDone={showList} />;
@@ -104,7 +104,7 @@ export function AccessTokensPanel() {
   );
 }
 
-/** The server offers the program with its own address in it, and `login` makes its token. */
+/** The server offers the program with the server's address in it, and `hustle login` makes a token for it. */
 function TerminalHint() {
   // The ending `.cjs` makes the file CommonJS, also in the folder of a project whose files are modules.
   const command = `curl -fsSo hustle.cjs ${location.origin}/cli/hustle.cjs && node hustle.cjs login`;

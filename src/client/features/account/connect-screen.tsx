@@ -1,6 +1,6 @@
 /**
- * The page `/connect`, on which a signed-in user lets a program or a Slack user write to the journal, or refuses
- * (docs/specification/capture.md 4).
+ * The page `/connect`, on which a signed-in user gives a program or a Slack user access to the journal, or refuses it
+ * (docs/specification/capture.md 4 and 5).
  *
  * Threat: a stranger sends the link of a request of their own. Opening the page changes nothing; it names what asks,
  * what it will be able to do, and the code to compare, and the buttons decide.

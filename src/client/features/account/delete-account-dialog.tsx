@@ -173,7 +173,7 @@ type FinalStepProps = {
   onClose: () => void;
 };
 
-/** The last step: names the consequences, deletes the account and opens the landing page, which offers to undo it. */
+/** The last step: names the consequences, requests the deletion and opens the landing page, which offers to undo it. */
 function FinalStep({ kind, accepted, onClose }: FinalStepProps) {
   const account = useOwnAccount();
   const { email } = useUser();

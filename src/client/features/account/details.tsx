@@ -208,7 +208,7 @@ function ProfileForm({ hasPassword, emailField }: ProfileFormProps) {
     return { kind: 'success', text: isPending ? ADDRESS_PENDING : MESSAGES.profileUpdated };
   });
 
-  // Screen readers announce only a new element, also when the same text is the outcome again.
+  // A new key creates a new element: screen readers do not announce an element that shows the same text again.
   const [banner, setBanner] = useState({ outcome, key: 0 });
   if (banner.outcome !== outcome) setBanner({ outcome, key: banner.key + 1 });
 

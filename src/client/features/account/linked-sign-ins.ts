@@ -10,7 +10,7 @@ import { rememberPasskeys } from '#client/lib/session/last-way.ts';
 type LinkedSignIns = {
   identities: readonly UserIdentity[];
   labelOf: (identity: UserIdentity) => string;
-  /** False for the last way to sign in, which the server refuses to remove, and where linking is off. */
+  /** False for the only identity without a password besides, which the server keeps, and where linking is off. */
   canRemove: boolean;
   /** True if a password, which is not an identity, signs in as well. */
   hasPasswordBesides: boolean;

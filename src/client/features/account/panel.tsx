@@ -75,12 +75,12 @@ type ConfirmChangeDialogProps<Data> = {
   texts?: Readonly<Record<string, string>>;
   /** The error's code if the thing is gone already: another tab removed it, or the first answer was lost. */
   goneCode?: string;
-  /** Follows a change that succeeded. The data is null if the thing was gone already. */
+  /** Called after a change that succeeded. The data is null if the thing was gone already. */
   onChanged: (data: Data | null) => Promise<void> | void;
   onClose: () => void;
 };
 
-/** Asks for a confirmation, and a proof if needed, before a way to sign in or to write is removed or replaced. */
+/** Asks for a confirmation, and a proof if needed, before a sign-in method, token or code is removed or replaced. */
 export function ConfirmChangeDialog<Data>({
   title,
   label = 'Remove',

@@ -1,6 +1,6 @@
 /**
- * The fields by which users prove their identity before they change how the account signs in or delete it: the second
- * step, the password, or a mailed code.
+ * The fields by which users prove their identity, for example before they change a sign-in method, make a token or
+ * delete the account: the second step, the password, or a code by mail or text message.
  */
 import { useCallback, useState, useEffect, useRef } from 'react';
 import { recoveryMessage, isWrongCode, type ProviderError } from '#domain/messages.ts';
@@ -128,12 +128,12 @@ function CodeField({ error }: { error: string | null }) {
 }
 
 // Applies changes that need a recent sign-in (docs/specification/api.md 31). If the sign-in is older than a day, a
-// dialog asks for the second step or, without one, for a mailed code, and applies the change again.
+// dialog asks for the second step or, without one, for a code by mail or text message, and applies the change again.
 
-/** `nonce` is the mailed code; empty at first, and after a second step. */
+/** `nonce` is the code that was sent; empty at first, and after a second step. */
 export type Change<Data = unknown> = (nonce: string) => Promise<{ data?: Data | null; error: ProviderError | null }>;
 type ChangeError = ProviderError | 'cancelled';
-/** After a second step the change is applied again; a mailed code is sent with the change. */
+/** `passed`: the second step; the change is applied again. Otherwise the outcome of the change with a code. */
 type Settled = 'passed' | { data?: unknown; error: ChangeError | null };
 type Pending = { change: Change; settle: (result: Settled) => void };
 

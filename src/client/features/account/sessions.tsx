@@ -15,7 +15,7 @@ import { Section } from '#client/ui/page/page.tsx';
 import { Hint, LoadError, RowName, Rows, Stack } from '#client/ui/stack.tsx';
 import styles from './security.module.css';
 
-/** The id of the session that a request is ending, `others` for all but this one, or null. */
+/** The id of the session that a request is ending, `others` for all but the session of this device, or null. */
 type Ending = string | null;
 type Outcome = { kind: 'success' | 'error'; text: string } | null;
 

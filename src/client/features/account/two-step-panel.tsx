@@ -115,7 +115,7 @@ function RemoveFactor({ factor, isLast, onClose }: RemoveFactorProps) {
       change={() => auth.mfa.unenroll({ factorId: factor.id })}
       goneCode="mfa_factor_not_found"
       onChanged={async () => {
-        // Refreshes the token and the stored user, which still name the factor.
+        // Refreshes the token and the stored user, which are from before the removal.
         await auth.refreshSession();
         toast({ kind: 'success', text: isLast ? 'Two-step verification is off.' : `Removed: ${isolate(name)}.` });
         onClose();

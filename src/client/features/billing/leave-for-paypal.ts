@@ -26,14 +26,14 @@ export function rememberPurchaseOrigin(feature: UpgradeFeature): void {
   }
 }
 
-/** Returns the path once, after the payment; null if this tab began no purchase. */
+/** Returns the stored path and removes it; null if this tab has stored none. */
 export function takePurchaseOrigin(): string | null {
   const path = sessionStorage.getItem(ORIGIN_KEY);
   sessionStorage.removeItem(ORIGIN_KEY);
   return path;
 }
 
-/** True while the browser redirects to PayPal. The back button may restore this page from the back/forward cache. */
+/** True while the browser redirects to PayPal, until the back button restores this page from the back/forward cache. */
 export function useRedirecting(): [boolean, (isRedirecting: boolean) => void] {
   const { refreshProfile } = useSession();
   const [isRedirecting, setRedirecting] = useState(false);

@@ -25,7 +25,7 @@ type PaymentReturnProps = {
   clearAddress: () => void;
   /** Returns to the journal. */
   onEnd: () => void;
-  /** Reloads the page as soon as nothing is unsaved. */
+  /** Goes back to where the purchase began, and reloads the page as soon as nothing is unsaved. */
   onPaid: () => void;
 };
 

@@ -186,7 +186,7 @@ export function buildReceipt(
 
 /**
  * `valid_from` is a day in the time zone furthest ahead of UTC. For a year that starts at once, the receipt shows the
- * day of the payment instead; a renewal starts later and keeps `valid_from`.
+ * day of the payment instead; a renewal that starts later than the next day keeps `valid_from`.
  */
 const periodOf = (paidOn: Day, from: Day, until: Day): { from: Day; until: Day } => ({
   from: daysBetween(paidOn, from) <= 1 ? paidOn : from,

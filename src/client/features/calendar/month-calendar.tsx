@@ -1,4 +1,4 @@
-/** A month with marks for days with logs and for locked days (docs/specification/screens.md 8). */
+/** A month in which today, days with logs, locked days and days off are marked (docs/specification/screens.md 8). */
 import ChevronLeft from 'lucide-react/icons/chevron-left';
 import ChevronRight from 'lucide-react/icons/chevron-right';
 import Lock from 'lucide-react/icons/lock';
@@ -33,7 +33,7 @@ type MonthCalendarProps = {
   onSelect: (day: Day) => void;
 };
 
-/** How many days a key searches for one that can be selected. */
+/** How many days a key searches at most, in each direction, for a day that can be selected. */
 const MAX_STEPS = 400;
 
 export function MonthCalendar({
@@ -100,7 +100,7 @@ export function MonthCalendar({
       PageDown: () => inMonth(from, clamp(month + months)),
     };
     const target = targets[event.key]?.();
-    // The keys with modifiers are the journal's.
+    // Keys with Alt, Ctrl or Meta are shortcuts of the journal or the browser.
     if (target === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     const next = nearestEnabled(from, target);

@@ -16,7 +16,7 @@ const COLUMNS = 3;
 type MonthsAndYearsProps = {
   month: MonthNumber;
   today: Day;
-  /** The last day that can be opened: today, or a later log. */
+  /** The last day that can be opened: today, or a later day with a log. */
   last: Day;
   datesWithEntries: readonly Day[];
   onChoose: (month: MonthNumber) => void;
