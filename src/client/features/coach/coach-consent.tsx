@@ -75,7 +75,7 @@ export function SandboxModelNotice() {
   );
 }
 
-/** Gives or withdraws the consent to the coach. Hidden without a consent where no coach or no premium plan is. */
+/** Gives or withdraws the consent to the coach. Without a consent, hidden on the free plan or if the coach is off. */
 export function CoachConsentSection() {
   const { features, coachProvider } = useClientConfig();
   const { given, busy, failed, change } = useConsent();

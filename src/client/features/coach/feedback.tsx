@@ -181,7 +181,7 @@ function FeedbackCard({ date, feedback, hasUnsavedText, isReplaced, onCitation }
 
 const MAX_LAST_SCORES = 7;
 
-/** The newest scores up to this day, oldest first, each as a number under a bar of its height. */
+/** The newest scores up to this day, oldest first, each as a number under a bar. */
 function LastScores({ date }: { date: Day }) {
   const data = useData();
   const { id } = useUser();
@@ -291,7 +291,7 @@ function highlightLine(date: Day, position: number): void {
 
 const clearLineHighlight = (): void => clearHighlight();
 
-/** The same lines as `entryText`: each text block, split at line breaks. */
+/** The lines with text, in order: each text block, split at line breaks, as in `citableLines`. */
 function linesIn(log: HTMLElement): Range[] {
   const lines: Range[] = [];
   let line: Range | null = null;

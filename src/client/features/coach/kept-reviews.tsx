@@ -1,4 +1,4 @@
-/** All reviews that are kept, newest period first (docs/specification/year.md 1). */
+/** The kept reviews that the plan opens, newest period first (docs/specification/year.md 1). */
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dateRangeLabel } from '#domain/day/date-range.ts';
@@ -52,7 +52,7 @@ function useKeptReviews(count: number) {
   });
 }
 
-/** `note`: below the list, such as what a plan does not open. */
+/** `note`: a text below the list, such as what the plan does not open. */
 export function KeptReviews({ note }: { note?: string }) {
   const [count, setCount] = useState(PAGE_ROWS);
   const kept = useKeptReviews(count);

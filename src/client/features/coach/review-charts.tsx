@@ -21,7 +21,7 @@ type ReviewChartsProps = {
   range: DayRange;
   today: Day;
   logged: readonly LoggedDay[];
-  /** True if an analysis, which lists the wins of the period, is shown. Then the first lines are hidden. */
+  /** True if an analysis, which lists the wins, is shown or is still being read. Then the first lines are hidden. */
   hasAnalysis: boolean;
 };
 
@@ -46,7 +46,7 @@ export function ReviewCharts({ period, range, today, logged, hasAnalysis }: Revi
   );
 }
 
-/** No shade, then five shades of one hue, lightest first. One hue is readable with colour blindness. */
+/** No shade, then five shades of one hue, weakest first. One hue is readable with colour blindness. */
 const SHADES = [
   { shade: 'none', words: 'No log' },
   { shade: 'log', words: 'Logged' },
@@ -56,7 +56,7 @@ const SHADES = [
   { shade: 'good', words: '8–10' },
 ] as const;
 
-/** From this visible share on, a name counts as whole: fractional positions round to a ratio a little below 1. */
+/** From this share on, a month's name counts as wholly visible: rounding makes the ratio a little less than 1. */
 const UNCUT_RATIO = 0.97;
 
 const OFF = { shade: 'off', words: 'Time off' } as const;
@@ -76,7 +76,7 @@ function labelOf(date: Day, logged: LoggedDay | undefined, isOff: boolean): stri
   return `${dateLabel(date)}: ${what}`;
 }
 
-/** The last year as a heat map: one square per day, darker for higher scores. */
+/** The last year as a heat map: one square per day, shaded by its score. */
 function YearMap({ today, logged }: { today: Day; logged: readonly LoggedDay[] }) {
   const [weekStart] = useState(chosenWeekStart);
   const rows = yearRows(today, weekStart);

@@ -67,7 +67,7 @@ const POINTS = [
   { title: 'A week, a month, a quarter, a year', text: 'A week to steer by, a year to see where it led.' },
 ] as const;
 
-/** The upgrade pitch, which replaces the reviews on the free plan. */
+/** The upgrade pitch, which replaces the choice of a period on the free plan. */
 function ReviewsPitch() {
   const { features } = useClientConfig();
   return (
@@ -107,7 +107,7 @@ const PERIODS = Object.keys(REVIEW_PERIODS) as ReviewPeriod[];
 function ReviewPeriods() {
   const today = useToday();
   const [period, setPeriod] = useState<ReviewPeriod>('7-day');
-  /** How many quarters or years before this one. */
+  /** How many quarters or years before the current one. */
   const [back, setBack] = useState(0);
   const range = rangeOf(period, today, back);
   const logged = useLoggedDays(today, range.from);
@@ -179,7 +179,7 @@ function ReviewPeriods() {
           <ReviewCopy key={period} period={period} />
         </>
       ) : (
-        // The key clears the error of the other period.
+        // The key aborts the analysis of the other period and clears its error.
         <Review
           key={`${period} ${back}`}
           period={period}
@@ -209,7 +209,7 @@ function ReviewPeriods() {
   );
 }
 
-/** Not a chart: its large heading shows without the charts' chunk. */
+/** Not in the chunk of the charts, so that its large heading shows without waiting for them. */
 function Workdays({ from, to, today, logged }: DayRange & { today: Day; logged: readonly LoggedDay[] }) {
   const { workdays: weekdays } = usePreferences().preferences;
   const { ranges: timeOff } = useTimeOff();

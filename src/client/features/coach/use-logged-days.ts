@@ -13,7 +13,7 @@ const ALWAYS_REFETCH = { staleTime: 0, networkMode: 'always' } as const;
 
 export type LoggedDay = { date: Day; score: number | null };
 
-/** One query serves the entry counts and all charts. */
+/** One query serves the entry counts, the plot of the scores and the map of the year. */
 const loggedDaysQuery = (data: DataClient, userId: string, today: Day, from: Day) =>
   queryOptions({
     queryKey: [...ENTRY_CACHE_KEY, 'scores', today, from],
@@ -33,7 +33,7 @@ const loggedDaysQuery = (data: DataClient, userId: string, today: Day, from: Day
     ...ALWAYS_REFETCH,
   });
 
-/** The days of the last twelve months and those from `from` on, oldest first. */
+/** The days with a log of the last twelve months, and all from `from` on if that is earlier. Oldest first. */
 export const useLoggedDays = (today: Day, from: Day) =>
   useQuery(
     loggedDaysQuery(useData(), useUser().id, today, earlierOf(from, yearRows(today, chosenWeekStart())[0]![0]!)),

@@ -35,7 +35,7 @@ export function addArrivedText(storage: Storage, userId: string, today: Today, i
 /**
  * Asks once whether the texts that arrived in this tab join the log of today.
  *
- * Threat: a website opens the share URL with text of its choice. The text is stored only if the user accepts it.
+ * Threat: a website opens the share URL with text of its choice. The text joins the log only if the user accepts it.
  */
 export function offerSharedText(
   tabStorage: Storage,

@@ -90,7 +90,7 @@ export function DayBar({ date, today, onPrevious, onNext, onToday, onOpen, onOpe
   );
 }
 
-/** True if midnight passed while this day was open: the page keeps the day and offers the new one. */
+/** True if a new day has begun while this day was open: the page keeps the day and offers the new one. */
 function useHasNewDay(date: Day | null, today: Day): boolean {
   const [seen, setSeen] = useState({ today, left: null as Day | null });
   if (seen.today !== today) setSeen({ today, left: seen.today });

@@ -1,4 +1,7 @@
-/** Shows a day as locked, loading, failed or open. A day that failed to load is never shown as empty. */
+/**
+ * Shows a day as locked, loading, failed or open. A day that failed to load is not shown as empty, except today while
+ * the server cannot be reached.
+ */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Suspense, useState, useSyncExternalStore, useEffect, useRef, type MouseEvent } from 'react';
 import { dayLabel, isBefore, dayQuestion, type Day } from '#domain/day/day.ts';
@@ -129,7 +132,7 @@ const conflictNotice = lazyChunk(async () => {
 const quickOptions = lazyChunk(async () => (await import('../empty-page.tsx')).QuickOptions);
 const earlierDay = lazyChunk(async () => (await import('../empty-page.tsx')).EarlierDay);
 
-/** After this wait for the server, the status line says where the text comes from (docs/specification/screens.md 2). */
+/** After this wait for the server, the status line says that the text is this device's copy, or that it has none. */
 const LATE_MS = 2_000;
 
 type DayPageProps = { date: Day; today: Day; read: ReadEntry; isFirstLog: boolean };
@@ -139,8 +142,8 @@ function DayPage({ date, today, read, isFirstLog }: DayPageProps) {
   const queries = useQueryClient();
   const { id: userId } = useUser();
   const early = useEarlyPage(userId, date);
-  // Text typed before React ran (early-editor.ts) edits this device's copy of the day, so the saver starts with that
-  // copy. The effect below passes the server's answer to the saver.
+  // Text typed before React ran (early-editor.ts) edits the log that the early page showed, so the saver starts with
+  // that log. The effect below passes the server's answer to the saver.
   const [saver] = useState(() =>
     early ? savers.open(date, early.log.stored, 0) : savers.open(date, read.stored, read.readAt),
   );
