@@ -33,7 +33,7 @@ export function EarlierDay({ date: today, ...page }: EarlierDayProps) {
   const { data: dates } = useEntryDates();
   const earlier = useMemo(() => dates && nearestAnniversary(today, dates), [dates, today]);
   const { savers } = useJournal();
-  // `UnsavedDays` lists them where the earlier day would stand.
+  // `UnsavedDays` lists these days in the place of the earlier day.
   const hasUnsavedDays = useSyncExternalStore(savers.subscribe, () =>
     savers.unsavedDays().some((day) => day !== today),
   );
@@ -45,7 +45,8 @@ function EarlierLog({ date, label, today }: { date: Day; label: string; today: D
   const journal = useJournal();
   const premium = usePremium();
   const { profileState } = useSession();
-  // Without an answer about the plan, the copy on this device is shown: it is deleted when the plan ends.
+  // If the plan could not be read, the copy on this device may be shown: it is deleted once the plan is known to have
+  // ended.
   const isPlanKnown = premium !== null || profileState === 'unavailable';
   const isClosed = premium === false && isLocked(date, false, today);
   const { data, isError } = useQuery({
@@ -73,8 +74,6 @@ function EarlierLog({ date, label, today }: { date: Day; label: string; today: D
   );
 }
 
-// Four predefined logs for a past day (docs/specification/screens.md 6).
-
 /** A log with one item, as the editor writes it. */
 const logOf = (text: string): string => EMPTY_LOG_HTML.replace('<p></p>', () => `<p>${escapeHtml(text)}</p>`);
 
@@ -85,13 +84,13 @@ function useQuickEntry(page: PageText): string | null {
   const { saver, editor: handle } = page;
   return usePageValue(page, () => {
     if (!handle) return quickEntryOf(saver.text());
-    // A long log is not serialised at every key.
+    // Avoids serialising a long log at every keystroke.
     const isLong = handle.editor.state.doc.textContent.trim().length > MAX_QUICK_ENTRY_LENGTH;
     return isLong ? null : quickEntryOf(handle.read());
   });
 }
 
-/** Shown while the page has no words or one of the four texts, so that the user can choose another. */
+/** The quick entries. Shown while the page is empty or consists of one of them, so that the user can choose another. */
 export function QuickOptions({ saver, editor }: PageText) {
   const selected = useQuickEntry({ saver, editor });
   if (selected === null) return null;

@@ -59,8 +59,8 @@ export function JournalScreen({ onOpen, onOpenFeedback }: JournalScreenProps) {
     find: () => onOpen('find', date),
   });
 
-  // The early page waits for React if the server's answer did not tell today's log. This screen says more while it
-  // loads.
+  // Null: the early page has no log to show, and would show a skeleton alone. This screen replaces it at once, because
+  // it also says what it waits for.
   useDismissEarlyPage(globalThis.hustleForgeEarlyPage?.log === null);
 
   useEffect(() => {
@@ -95,7 +95,7 @@ export function JournalScreen({ onOpen, onOpenFeedback }: JournalScreenProps) {
   );
 }
 
-/** Null while the plan is unknown. Every plan opens the last 30 days, so these need no profile. */
+/** Null for an older day while the plan is unknown. Every plan opens the last 30 days, so these need no profile. */
 function isDayLocked(date: Day, premium: boolean | null, today: Day): boolean | null {
   if (!isLocked(date, false, today)) return false;
   return premium === null ? null : isLocked(date, premium, today);
@@ -163,7 +163,7 @@ function ProfileGate({ isReady, children }: { isReady: boolean; children: ReactN
   );
 }
 
-/** The open day: the date in the URL, or the initial day of the plan. */
+/** The open day: the date in the URL, today if that date cannot be opened, or without a date the initial day. */
 type OpenDay = {
   /** Null while the plan or the dates, which determine the initial day, are loading. */
   date: Day | null;
@@ -181,7 +181,7 @@ function useOpenDay(today: Day, premium: boolean | null): OpenDay {
   const hasFailed = dates.failureCount > 0;
   const isReading = dates.isFetching && !hasFailed;
   const { savers } = useJournal();
-  // Set once: neither midnight nor the first save of a day may change the day while the user writes.
+  // State, so that neither midnight nor the first save of a day changes the day while the user writes.
   const [initial, setInitial] = useState<Day | null>(null);
   const decided =
     initial ?? findInitialDay(today, premium, dates.isFetched || hasFailed ? (dates.data ?? []) : null, !isReading);
@@ -193,11 +193,11 @@ function useOpenDay(today: Day, premium: boolean | null): OpenDay {
   const hasLog =
     isDay(day) && (day === opened || savers.getUnsaved(day) !== null || dates.data?.includes(day) === true);
   const canOpen = isDay(day) && canOpenDay(day, today, hasLog);
-  // Before the server has answered, a later day may have a log.
+  // Null while the dates are loading: a future day can be opened if it turns out to have a log.
   const date = !isDay(day) ? decided : canOpen ? day : isReading ? null : today;
   if (opened !== date) setOpened(date);
   useEffect(() => {
-    // Replace an invalid or future date in the URL, so that a bookmark or a shared link names the shown day.
+    // Replace a date in the URL that is not the shown day, so that a bookmark or a shared link names the shown day.
     if (requested === undefined || date === null || requested === date) return;
     const search = new URLSearchParams(location.search);
     search.set('date', date);
@@ -225,7 +225,7 @@ function findInitialDay(
   if (dates === null) return null;
   const latest = dates[0] ?? null;
   const onPremium = initialDay(true, latest, today);
-  // A copy without logs may be older than the first log.
+  // An empty copy of the dates may be older than the first log.
   if (!isConfirmed && (latest === null || onPremium !== today)) return null;
   return premium === true || onPremium === today ? onPremium : null;
 }
@@ -238,7 +238,7 @@ function useShortcuts(shortcuts: Record<JournalAction, () => void>): void {
   const onKey = useEffectEvent((event: KeyboardEvent) => {
     const action = shortcutOf(event);
     if (action === null || event.isComposing) return;
-    // The feedback panel beside the log is a dialog that is not modal.
+    // Only a modal dialog blocks the keys: the feedback panel beside the log is a dialog as well.
     const hasModal = document.querySelector('dialog:modal') !== null;
     // A repeated Ctrl+K must not open the browser's own search.
     if (!hasModal || action === 'find') event.preventDefault();

@@ -55,7 +55,7 @@ function IdleReturn({ date, onReturn, onGoBack }: IdleReturnProps) {
   useEffect(() => {
     const listening = new AbortController();
     let lastInputAt = Date.now();
-    /** The day that was left, until the user is there to read about it. */
+    /** The day that today has replaced. The toast about it waits for the next input, when the user is there. */
     let left: Day | null = null;
     const stopClock = subscribeToClock(() => {
       const day = shownDay();

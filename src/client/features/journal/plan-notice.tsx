@@ -17,8 +17,8 @@ function subscribeToConnection(listener: () => void): () => void {
 type PlanNoticeProps = { waiting: string | null };
 
 /**
- * Below an open day it is hidden while the browser is offline, or the server answers nothing else either: the status
- * line says why, the user can do nothing, and would read it below every log.
+ * Below an open day the notice is hidden while the browser is offline, or while the dates of the logs cannot be loaded
+ * either: the connection is the problem then, not the plan, and the notice would stand below every log.
  */
 export function PlanNotice({ waiting }: PlanNoticeProps) {
   const isOnline = useSyncExternalStore(subscribeToConnection, () => navigator.onLine);

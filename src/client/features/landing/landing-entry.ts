@@ -121,7 +121,7 @@ async function undoDeletion(token: string): Promise<boolean> {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ token_hash: token }),
   });
-  // Rejects for the page of a proxy, which says nothing of the account.
+  // Throws if the answer is not JSON, such as the error page of a proxy: it does not say whether the undo succeeded.
   await answer.json();
   const { ok, status } = answer;
   if (!ok && status !== 403) throw new Error(`undoing the deletion failed with ${status}`);

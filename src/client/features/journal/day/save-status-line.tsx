@@ -14,7 +14,10 @@ import { useUpgrade } from '#client/lib/plan/premium.ts';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import styles from './save-status-line.module.css';
 
-/** `signedOut`: the page shows no sign-in overlay while its session lives, so the user needs the button. */
+/**
+ * The statuses with the button "Try now". `signedOut` is one, because a save can be refused while this page still has a
+ * session: then no sign-in overlay opens.
+ */
 const RETRYABLE_KINDS = ['retrying', 'offline', 'signedOut', 'refused'];
 
 type SaveStatusLineProps = {
@@ -32,7 +35,7 @@ export function SaveStatusLine({ saver, status, isSafe, canUpgrade = true }: Sav
   const isLimited = useSyncExternalStore(writeLimit.subscribe, writeLimit.isReached);
   return (
     <div className={styles.line}>
-      {/* A screen reader announces only the result of a save. */}
+      {/* A screen reader announces the result of a save, but not its progress. */}
       <p
         className={styles.status}
         role="status"

@@ -1,4 +1,4 @@
-/** Loads the editor's chunk as soon as the journal's code runs, in parallel to the day. */
+/** Loads the editor's chunk as soon as the journal's code runs, in parallel to the day's log. */
 import { useCallback, useEffect, useState } from 'react';
 
 type EditorModule = typeof import('#client/editor/journal-editor.tsx');

@@ -83,7 +83,7 @@ function createEarlyEditor({ userId, date, text, leave }: EarlyPage, { stored }:
       return handle;
     },
 
-    /** Hands the typed text to the day's saver, which must have opened this editor: it reads the text from there. */
+    /** Hands the typed text to the day's saver, which reads it from the editor: attach the editor to it first. */
     giveTo(saver: Pick<DaySaver, 'text' | 'recordEdit' | 'storeDraft'>): void {
       if (isEdited && handle.read() !== saver.text()) saver.recordEdit();
       if (saver.storeDraft()) drafts.drop(date);
