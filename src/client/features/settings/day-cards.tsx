@@ -17,7 +17,7 @@ import { Buttons, Quiet, Row, RowName, Rows, Stack } from '#client/ui/stack.tsx'
 import { useToast } from '#client/ui/toast.tsx';
 import { useChangePreferences } from './use-change-preferences.ts';
 
-/** A button shows the other ranges. */
+/** The number of ranges that the card lists. A button shows the others. */
 const SHOWN_RANGES = 5;
 
 const FAILED = "Couldn't load this setting. Reload the page to change it.";

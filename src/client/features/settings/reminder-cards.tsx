@@ -29,7 +29,7 @@ import {
   type PushSupport,
 } from '#client/lib/api/push-device.ts';
 
-/** Chosen when reminders are turned on for the first time. */
+/** The reminder's time, in minutes after midnight, when reminders are turned on for the first time. */
 const PROPOSED_REMINDER = 18 * 60;
 const STEP_MINUTES = 30;
 
@@ -53,11 +53,11 @@ const browserTimeZone = (): string | null => new Intl.DateTimeFormat().resolvedO
 
 const isElsewhere = (timeZone: string | null): boolean => {
   const here = browserTimeZone();
-  // A zone has several identifiers, such as `Asia/Calcutta` and `Asia/Kolkata`.
+  // A zone may have several identifiers, such as `Asia/Calcutta` and `Asia/Kolkata`.
   return timeZone !== null && here !== null && timeZoneName(here).name !== timeZoneName(timeZone).name;
 };
 
-/** `Mon, Wed, Fri`, `Monday to Friday` or `every day`. */
+/** For example `Mon, Wed, Fri`, `Monday to Friday` or `every day`. */
 function weekdaysText(days: readonly number[]): string {
   if (days.length === WEEKDAYS.length) return 'every day';
   if (days.length === 0) return 'on no day';
@@ -174,7 +174,7 @@ function Weekdays({ chosen, onChoose }: { chosen: readonly number[]; onChoose: (
 
 type TimeZoneProps = { preferences: Preferences; onChoose: (timeZone: string) => void };
 
-/** Asks when this browser is in another zone than the reminder: the user may be on a journey, or have moved. */
+/** Shown if this browser is in another zone than the reminder: the user may be on a journey, or have moved. */
 function TimeZoneQuestion({ preferences: { time_zone: timeZone, remind_at: remindAt }, onChoose }: TimeZoneProps) {
   const [isKept, setKept] = useState(false);
   const here = browserTimeZone();
@@ -271,7 +271,7 @@ const HINTS: Readonly<Record<PushSupport, string>> = {
 
 type ReminderDevicesProps = {
   isRead: boolean;
-  /** Called with whether any device is left. */
+  /** Called with true once this device is on, and with false once the last device is removed. */
   onChange: (isOn: boolean) => void;
 };
 

@@ -44,7 +44,7 @@ export function SettingsScreen({ sendAll, tokens }: SettingsScreenProps) {
     <Page title="Settings" back={<BackToJournal />}>
       {isLoading && <ImportFrame />}
       {premium === null && <PlanPlaceholder />}
-      {/* The cards have other heights on each plan, so they would shift if they were visible before. */}
+      {/* The heights of the cards depend on the plan, so cards that are shown before it is known would shift. */}
       <div hidden={isLoading}>
         {!isLoading && <ImportCard />}
         <ExportCard premium={premium} sendAll={sendAll} />
@@ -103,7 +103,7 @@ function FontCard({ premium }: { premium: boolean | null }) {
 
 const WEEKS = WEEK_STARTS.map((value) => ({ value, label: value, note: value === 'Sunday' ? '(default)' : undefined }));
 
-/** The Week card: the day on which the calendar's weeks begin. */
+/** The Week card: the day on which weeks begin. */
 function WeekCard() {
   const [chosen, setChosen] = useState(chosenWeekStart);
   return (

@@ -49,7 +49,7 @@ export function useChangePreferences(): ChangeablePreferences {
       storePreferences(userId, stored);
     },
     onError() {
-      // The server may have stored the change, and the answer was lost.
+      // The server may have stored the change, and the answer was lost: read again once no other change is pending.
       if (queries.isMutating({ mutationKey }) === 1) void queries.invalidateQueries({ queryKey: PREFERENCES_KEY });
       toast({ kind: 'error', topic: 'preferences', text: "Couldn't save this setting. Please try again." });
     },

@@ -4,7 +4,7 @@ import type { Entry } from '#domain/log/entry.ts';
 import { ANSWER_TOO_LONG, type Answer, type DataClient } from '#client/lib/api/data-client.ts';
 import type { FormatWriter } from '#domain/exported-entry.ts';
 
-/** Dates are small. If the server returns fewer rows than requested, the next request continues after the last row. */
+/** A date is short, so a response can have many. If it has fewer than this, the next request goes on after the last. */
 const DATES_PER_REQUEST = 5_000;
 const INITIAL_PAGE_SIZE = 200;
 const MAX_PAGE_SIZE = 500;
@@ -17,7 +17,7 @@ export type StoredDay = Pick<
   'date' | 'content' | 'id' | 'revision' | 'hustle_score' | 'ai_feedback' | 'ai_analyzed_at'
 >;
 
-/** For a request with its retries: without an answer it would wait for ever. */
+/** The limit for a request and its retries. Without it, a request that gets no answer would wait for ever. */
 const REQUEST_TIMEOUT_MS = 45_000;
 const withTimeout = (signal: AbortSignal): AbortSignal =>
   AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]);
@@ -26,7 +26,10 @@ const withTimeout = (signal: AbortSignal): AbortSignal =>
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 4_000;
 
-/** Repeats a read that got no whole answer of the API (an error without a code), or found the server too busy (503). */
+/**
+ * Repeats a read that got no whole answer of the API (an error without a code, other than 401), or found the server too
+ * busy (503).
+ */
 async function repeatUnanswered<Data>(query: PromiseLike<Answer<Data>>, signal: AbortSignal): Promise<Answer<Data>> {
   for (let wait = RETRY_MS; ; wait *= 2) {
     const answer = await query;
@@ -78,7 +81,8 @@ export function createEntryReader(data: DataClient, userId: string): EntryReader
 
     async days(dates, signal) {
       const rows = await readDays(dates, signal);
-      // An expired session gets an empty answer instead of an error, so an empty page of existing days is a failure.
+      // Row-level security leaves out rows without an error, for example once the plan has ended. So an empty answer
+      // for days that exist is a failure.
       if (rows.length === 0) throw new EntryReadError('no rows for days that exist');
       return rows;
     },

@@ -34,7 +34,7 @@ export function ImportCard() {
   const lastKind = useRef(kind);
   useEffect(() => {
     const area = document.getElementById(AREA_ID)!;
-    // A step may be much shorter than the list of imports before it, and would be above the window.
+    // The new step may be much shorter than the one that it replaces. Without scrolling it could be above the window.
     if (kind !== lastKind.current && area.getBoundingClientRect().top < 0) area.scrollIntoView();
     lastKind.current = kind;
   }, [kind]);
@@ -293,7 +293,7 @@ async function collectFiles(dropped: readonly (FileSystemEntry | File)[]): Promi
 const readFile = (entry: FileSystemFileEntry): Promise<File | null> =>
   new Promise((resolve) => entry.file(resolve, () => resolve(null)));
 
-/** Browsers list a folder in parts of 100. */
+/** A browser may list a folder in parts (Chromium: of 100), until a part is empty. */
 async function readFolder(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
   const reader = folder.createReader();
   const entries: FileSystemEntry[] = [];
@@ -306,7 +306,7 @@ async function readFolder(folder: FileSystemDirectoryEntry): Promise<FileSystemE
 
 type ImportSummaryViewProps = { summary: ImportSummary; onUndo: () => void; onClose: () => void };
 
-/** The result of an import, with links to every affected day, and its undo. */
+/** The result of an import: lists of its days, and a button that undoes it. */
 function ImportSummaryView({ summary, onUndo, onClose }: ImportSummaryViewProps) {
   const { added, feedback, replaced, both, changed, refused, locked } = summary;
   const premium = usePremium();

@@ -33,7 +33,8 @@ type ImportPlanViewProps = {
 };
 
 export function ImportPlanView({ plan, onImport, onCancel }: ImportPlanViewProps) {
-  // Text of another program is kept beside the user's. A copy of the user's own logs may be older than the logs.
+  // The text of another program is added to the user's own by default. An export of this journal may be older than the
+  // logs, so it changes none of them by default.
   const [choice, setChoice] = useState<Choice>(plan.program === OWN_PROGRAM ? 'mine' : 'both');
   const [single, setSingle] = useState<ReadonlyMap<Day, Choice>>(new Map());
   const premium = usePremium();
@@ -150,7 +151,7 @@ function Count({ of, label }: { of: number; label: string }) {
 }
 
 const MAX_LISTED = 200;
-/** A shorter list of reasons is open from the start. */
+/** Up to this number, the entries that are left out are one list, which is open from the start. */
 const MAX_OPEN = 5;
 
 type LongListProps<Item> = {
@@ -190,7 +191,7 @@ export function DayList({ days, label }: { days: readonly Day[]; label: string }
 
 const textOf = (source: string): string => (source === '' ? 'An entry without a date' : source);
 
-/** One list for each reason, the most frequent one first. */
+/** One list if few entries are left out. Otherwise one list for each reason, the most frequent reason first. */
 export function SkippedLists({ skipped }: { skipped: readonly Pick<Skipped, 'source' | 'reason'>[] }) {
   if (skipped.length === 0) return null;
   const isShort = skipped.length <= MAX_OPEN;
@@ -239,7 +240,7 @@ function PictureList({ days }: { days: readonly PlannedDay[] }) {
   );
 }
 
-/** Takes an import back, after a question beside the button. */
+/** Takes an import back. A click on the button first replaces it by a question. */
 export function UndoButton({ days, onUndo }: { days: number; onUndo: () => void }) {
   const [isAsking, setIsAsking] = useState(false);
   if (!isAsking) return <Button onClick={() => setIsAsking(true)}>Undo Import</Button>;

@@ -76,7 +76,7 @@ export type ImportSummary = {
   /** Skipped, because they changed on another device after the preview. */
   changed: Day[];
   refused: RefusedDay[];
-  /** Left as they are: locked logs of these days, for example of an earlier import of the same files. */
+  /** Days on which the user has a locked log, for example from an earlier import of the files. It stays as it is. */
   locked: Day[];
 };
 
@@ -86,7 +86,7 @@ export class ImportRejected extends Error {
 }
 
 export type Call = (name: string, body: object) => Promise<FunctionAnswer>;
-/** `waitSeconds`: the server has asked to wait, because it takes only some megabytes a minute. */
+/** `waitSeconds`: the server has asked to wait, because it is busy or the user's quota of the minute is used up. */
 export type RunProgress = Progress & { waitSeconds?: number };
 
 type Deps = {
@@ -121,7 +121,7 @@ export function createImportRun({ plan, choiceOf, importId, call, reader, wait =
   const locked = plan.days.filter(({ verdict }) => verdict === 'locked').map(({ day }) => day.date);
   const summary: ImportSummary = { added: [], feedback: [], replaced: [], both: [], changed: [], refused: [], locked };
   const encoder = new TextEncoder();
-  /** A proxy may accept less than the server. */
+  /** Halved after a refusal, because a proxy may accept less than the server. */
   let maxBytes = IMPORT_REQUEST_BYTES;
   let next = 0;
   let done = 0;
@@ -261,7 +261,10 @@ type Patience = {
   wait: (seconds: number, signal: AbortSignal) => Promise<void>;
 };
 
-/** Sends again while the server is busy or the user's quota is used up, after the time that the server names. */
+/**
+ * Sends again if the server is busy or the user's quota is used up, after the time that the server names, at most
+ * `MAX_WAITS` times.
+ */
 async function sendPatiently(
   send: () => ReturnType<Call>,
   progress: RunProgress,

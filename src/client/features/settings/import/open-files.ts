@@ -2,7 +2,7 @@
 import { IMPORT_PROBLEMS } from '#domain/journals/export-guides.ts';
 import { isMedia, type SkipReason, type SourceFile } from '#domain/journals/journal-reader.ts';
 
-/** `path` is relative to the chosen folder. */
+/** `path`: the name of a single file; for a file of a folder it begins with the name of the chosen folder. */
 export type ChosenFile = { path: string; file: File };
 
 /** The files cannot be imported. The message is for the user. */
@@ -24,7 +24,7 @@ class UnopenedZipError extends ImportRefusedError {
 
 export const MAX_FILES = 50_000;
 export const MAX_CHOSEN_BYTES = 2_000_000_000;
-/** The limit for all members of zips together. Pictures are not read, so they don't count. */
+/** The limit for all members of zips that are read, together. Pictures are not read, so they don't count. */
 const MAX_UNPACKED_BYTES = 1024 ** 3;
 const MAX_NESTED_ZIPS = 1_000;
 /** Deflate reaches 1,032 to 1; text rarely 20. Threat: a zip bomb fills the memory of the tab. */
@@ -43,7 +43,7 @@ type OpenFiles = {
   readStart: (file: SourceFile) => Promise<Uint8Array>;
   /** Why reading has to stop although a reader may have caught the error; null if nothing is wrong. */
   problem: () => ImportRefusedError | null;
-  /** For files that no reader recognised: a zip has a member that cannot be unpacked. */
+  /** For files that no reader recognised: a zip, or a member of one, could not be opened. Null if all could. */
   damage: () => ImportRefusedError | null;
   close: () => Promise<void>;
 };

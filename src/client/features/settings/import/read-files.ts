@@ -16,7 +16,7 @@ export type StartReading = (request: ReadRequest, receive: (message: ReadMessage
 /** The worker's code has this long to load: a server that does not answer causes no `error` event. */
 const LOAD_TIMEOUT_MS = 20_000;
 
-/** The page could not load the code that reads the files. Another try may. */
+/** The page could not load the code that reads the files. Another try may succeed. */
 export class ImportNotLoadedError extends ImportRefusedError {
   override name = 'ImportNotLoadedError';
 }
@@ -36,7 +36,7 @@ const startWorker: StartReading = (request, receive) => {
     clearTimeout(timer);
     receive(data);
   });
-  // Fires if a file of the worker's code cannot be loaded, or if the worker runs out of memory.
+  // Fires, for example, if a file of the worker's code cannot be loaded, or if the worker runs out of memory.
   worker.addEventListener('error', refuse);
   worker.addEventListener('messageerror', refuse);
   void postFiles(worker, request);
@@ -73,7 +73,8 @@ export async function readFiles(
   chosen: readonly ChosenFile[],
   { zone, now, signal, onProgress, start = startWorker }: Options,
 ): Promise<ReadImport> {
-  // The worker looks at sizes: the first look at a file's size waits for the disk, some seconds for thousands of files.
+  // Only the worker checks the sizes: the first read of a file's size waits for the disk, which takes some seconds for
+  // thousands of files.
   if (chosen.length > MAX_FILES) throw new ImportRefusedError(IMPORT_PROBLEMS.tooManyFiles);
 
   const yieldIfDue = createYielder();
@@ -91,7 +92,7 @@ export async function readFiles(
     onProgress(program, entries.length);
   }
 
-  // The settings page opens without this chunk, which has the parser of Markdown, 40 KB.
+  // A chunk of its own, because it has the parser of Markdown, which the settings page needs only here.
   const { assembleDays } = await import('#domain/journals/assemble-days.ts').catch(refuseUnloaded);
   const assembling = assembleDays(entries, latestToday(now));
   for (;;) {
@@ -134,7 +135,7 @@ async function* messagesOf(request: ReadRequest, start: StartReading, signal: Ab
 
 async function convertEntry({ isForeignHtml, ...entry }: ReadEntry): Promise<LogEntry> {
   if (!isForeignHtml) return entry;
-  // Only HTML needs the converter, which is a chunk of the editor's.
+  // Loaded only for HTML, because no other format needs the converter.
   const { htmlToLog } = await import('#client/lib/html-to-log/html-to-log.ts').catch(refuseUnloaded);
   return { ...entry, html: htmlToLog(entry.html, { opensDetails: true }).html };
 }

@@ -20,7 +20,7 @@ export type ReadEntry = LogEntry & { isForeignHtml: boolean };
 export type ReadMessage =
   /** The code of the worker has loaded. */
   | { kind: 'ready' }
-  /** The code of the worker could not be loaded. */
+  /** Sent by the page itself: the code of the worker could not be loaded, or the worker has failed. */
   | { kind: 'notLoaded' }
   | { kind: 'program'; program: string }
   | { kind: 'batch'; entries: ReadEntry[]; skipped: Skipped[] }
@@ -34,7 +34,7 @@ export type WorkerRequest = Pick<ReadRequest, 'chosen'> | Pick<ReadRequest, 'zon
 /** A message of more characters would take the page more than a few milliseconds. */
 const BATCH_CHARACTERS = 200_000;
 const BATCH_ITEMS = 500;
-/** More entries than the days of 100 years have. */
+/** Enough for five items on each day of 100 years. Skipped files count as well. */
 const MAX_ENTRIES = 200_000;
 
 /** Never rejects: a failure is a message. */
@@ -128,7 +128,7 @@ async function reasonOf(file: SourceFile, decode: (file: SourceFile) => Promise<
   return isJson(await decode(file).catch(() => '')) ? 'unknown' : 'broken';
 }
 
-/** True if the file may be of another program: a reader of all JSON files calls it damaged, or misses its date. */
+/** True if the file may be of another program: its reader calls it damaged, or finds no date in a JSON file. */
 const isDoubted = (item: JournalEntry | Skipped): boolean =>
   item.kind === 'skipped' && (item.reason === 'broken' || (item.reason === 'noDate' && /\.json$/i.test(item.source)));
 
@@ -177,13 +177,13 @@ function convert(item: JournalEntry): ReadEntry {
 }
 
 const SAMPLE_BYTES = 4_096;
-/** A UTF-8 file with fewer damaged places than this part of its multibyte characters is still UTF-8. */
+/** A file is still UTF-8 if it has at most this number of damaged places for each multibyte character. */
 const MAX_DAMAGED_PART = 0.1;
-/** UTF-16 text in an alphabet has no larger high byte. Emoji and Chinese have larger ones. */
+/** In UTF-16, the high bytes of letters of an alphabet are rarely larger. Those of emoji and Chinese are. */
 const LAST_FIRST_BYTE = 0x27;
 
 /**
- * Decodes a text file of unknown encoding. Stores no replacement character (U+FFFD) that the file does not contain.
+ * Decodes a text file of unknown encoding. Returns no replacement character (U+FFFD) that the file does not contain.
  * @throws UnreadableTextError for a binary file, and for text of another script in an encoding of its own
  */
 export function decodeText(bytes: Uint8Array): string {
@@ -197,7 +197,7 @@ export function decodeText(bytes: Uint8Array): string {
   }
 }
 
-/** The beginning of a file, whose last character may be cut. For `detect` only. */
+/** Decodes the beginning of a file, to recognise the program. Its last character may be cut. */
 const decodeStart = (bytes: Uint8Array): string => new TextDecoder(utf16LabelOf(bytes) ?? 'utf-8').decode(bytes);
 
 /**
@@ -219,7 +219,7 @@ function utf16LabelOf(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | null {
   return isFirst(1) ? 'utf-16le' : isFirst(0) ? 'utf-16be' : null;
 }
 
-/** Windows-1252, or UTF-8 with a few damaged places, whose bytes are left out. */
+/** Decodes Windows-1252, or UTF-8 with a few damaged places, whose bytes are left out. */
 function decodeDamaged(bytes: Uint8Array): string {
   const text = new TextDecoder('utf-8').decode(bytes);
   let damaged = 0;
@@ -235,11 +235,14 @@ function decodeDamaged(bytes: Uint8Array): string {
   return western;
 }
 
-/** Words of Cyrillic, Greek or Chinese bytes: letters outside ASCII side by side, which Western words seldom have. */
+/**
+ * Three or more characters outside ASCII side by side. Western words seldom have them, but Cyrillic, Greek or Chinese
+ * text that is decoded as Windows-1252 does.
+ */
 const FOREIGN_WORD = /([^\0-\x7f])(?!\1+(?![^\0-\x7f]))[^\0-\x7f]{2,}/g;
-/** A capital or a sign within a word: bytes of Eastern Europe, or of an old Mac. */
+/** A capital or a sign within a word. It suggests an encoding of Eastern Europe, or of an old Mac. */
 const FOREIGN_LETTER = /(?<=\p{Ll})[^\p{Ll}\p{P}\s\0-\x7f](?=\p{Ll})/gu;
-/** More of the letters outside ASCII show that these are not Western text. */
+/** If a larger part of the characters outside ASCII is foreign, the text is not Western. */
 const MAX_FOREIGN_PART = 0.15;
 
 function isWestern(text: string): boolean {
