@@ -105,7 +105,7 @@ function TermsField({ terms }: Pick<SignupFieldsProps, 'terms'>) {
   );
 }
 
-/** The links to what a new account accepts. */
+/** The links to the terms and the privacy policy, which a new user accepts. */
 export const TermsLinks = () => (
   <>
     <a href={ROUTES.terms.path} target="_blank" rel="noopener">
@@ -120,7 +120,7 @@ export const TermsLinks = () => (
 
 type EmailFieldProps = Omit<ComponentProps<typeof Field>, 'label' | 'name' | 'type'>;
 
-/** Set up for phone keyboards and password managers. */
+/** The field of an email address, with attributes for phone keyboards and password managers. */
 export function EmailField(field: EmailFieldProps) {
   return (
     <Field
@@ -148,7 +148,7 @@ type EmailFormProps = {
   onSent: (email: string) => void;
 };
 
-/** Takes the address that a mail is sent to. */
+/** Asks for an email address, unless `address` is given, and sends a mail to it. */
 export function EmailForm({ address, autoFocus = true, submitLabel, send, onSent }: EmailFormProps) {
   const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
     const email = address ?? textOf(form, 'email').trim();
@@ -173,7 +173,7 @@ export function EmailForm({ address, autoFocus = true, submitLabel, send, onSent
   );
 }
 
-/** Keeps the typed address when the user changes to another account form, also across a page load. */
+/** Keeps the typed address when the user opens another account form, also across a page load. */
 const rememberedAddress = () => ({
   // There is no storage where the build renders the frame of the page.
   defaultValue: globalThis.sessionStorage?.getItem(TYPED_ADDRESS_KEY) ?? '',

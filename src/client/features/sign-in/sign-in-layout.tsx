@@ -57,9 +57,9 @@ export type WayFrame = ComponentType<SignInLayoutProps>;
 
 export type WayProps = {
   frame: WayFrame;
-  /** The address of the expired session; the form asks for it if missing. */
+  /** The email address of the user whose session has expired; the form asks for it if missing. */
   address?: string | undefined;
-  /** The number of the expired session; the form asks for it if missing. */
+  /** The phone number of the user whose session has expired; the form asks for it if missing. */
   phone?: string | undefined;
   /** The page that redirected to the sign-in. */
   returnPath?: string | undefined;

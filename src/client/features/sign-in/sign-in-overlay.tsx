@@ -281,7 +281,7 @@ const TEXTS = {
 
 type OtherTabButtonProps = { name: string; label: string; looks: { tone: 'primary' | 'plain' } };
 
-/** Leaving the page would lose unsaved text, so the provider opens in another tab. */
+/** Opens the provider in another tab, because leaving the page could lose unsaved text. */
 function OtherTabButton({ name, label, looks }: OtherTabButtonProps) {
   const config = useClientConfig();
   const { authFetch } = useSupabase();
@@ -307,7 +307,7 @@ type Known = {
 
 /**
  * The ways to sign in to an account. The first is `lastWay`, the one that signed in last in this browser, or else the
- * one that the account began with. Empty for an anonymous user, who never added an address, a number or a provider.
+ * one that the account began with. Empty, for example, for an anonymous user, who never added an address or a provider.
  * Passkeys are offered to an account without any other way too, even if the page knows of none.
  */
 export function accountWays(user: User, { signIn, lastWay, hasPasskeys }: Known): readonly Way[] {

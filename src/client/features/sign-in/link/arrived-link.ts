@@ -6,7 +6,7 @@ import { clearAuthLink } from '#client/lib/boot/auth-link.ts';
 const TYPES = ['signup', 'email_change', 'recovery', 'magiclink', 'invite', 'email'] as const;
 type LinkType = (typeof TYPES)[number];
 
-/** A flow that this app started at a provider (`flowReturnUrl`). `provider` is empty for single sign-on. */
+/** The flow that the URL names (`flowReturnUrl`). `provider` is empty for single sign-on, or if the URL lacks it. */
 type ProviderFlow = { flow: Flow; provider: string };
 
 export type MailLink =

@@ -22,7 +22,7 @@ import { mailCode, MailedCode } from '../ways/mail-code.tsx';
 
 type ConfirmLinkProps = {
   link: MailLink;
-  /** Removes the link's parameters from the URL and shows the sign-in form. */
+  /** Drops the link, whose parameters the URL no longer has, and shows the sign-in form. */
   onDrop: () => void;
 };
 
@@ -157,7 +157,7 @@ type BrokenLinkProps = {
   onContinue: () => void;
 };
 
-/** Explains why a mailed link failed, and offers a new one. */
+/** Explains why a mailed link failed, and how to get a new one. */
 function BrokenLink({ text, isAddressChange, onContinue }: BrokenLinkProps) {
   const { user } = useSession();
   const { mailCodes } = useClientConfig().signIn;

@@ -25,7 +25,7 @@ import { signInAtProvider } from '../ways/provider-sign-in.ts';
 
 type ProviderReturnProps = {
   arrived: Arrived;
-  /** Removes the provider's parameters from the URL and shows the sign-in form. */
+  /** Drops the provider's parameters, which the URL no longer has, and shows the sign-in form. */
   onDrop: () => void;
 };
 

@@ -2,8 +2,8 @@
  * Verifies a mailed link with a session in memory, so the screen can name the account before a session is stored.
  *
  * Threat (login CSRF): an attacker sends a link to the attacker's own account, and everything the victim then writes is
- * stored there. So opening a link never signs in: only `useAdoptSession` stores the session, after the screen has named
- * the account and the user has confirmed.
+ * stored there. So opening a link never signs in: only `useAdoptSession` stores the session, after the user has
+ * confirmed. If another account or none is signed in here, the screen first names the account of the link.
  */
 import { AuthSessionMissingError, type AuthError, type Session, type User } from '@supabase/auth-js';
 import { useCallback, useEffect, useRef, useState } from 'react';

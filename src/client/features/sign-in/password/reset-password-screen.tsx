@@ -43,7 +43,7 @@ export function ResetPasswordScreen() {
   if (codeAccount) return <VerifiedReset account={codeAccount} onDone={finish} />;
   if (link && 'type' in link && link.type === 'recovery')
     return <WithLink link={link} onDone={finish} onVerified={setCodeAccount} />;
-  // Every other link, a return from a provider too, is not a recovery link, so it cannot set a password.
+  // Any other link, also a return from a provider, cannot set a password.
   if (link || !user || expired) return <InvalidLink onVerified={setCodeAccount} />;
   return (
     <SignInLayout title={TITLE}>
@@ -167,7 +167,7 @@ function InvalidLink({ onVerified }: Pick<ResetProps, 'onVerified'>) {
   );
 }
 
-/** Threat: the journal of the other user would open, and the owner of the new password would write into it. */
+/** Threat: without this screen the other user's journal opens, and the owner of the new password writes into it. */
 function StillOtherUser() {
   return (
     <SignInLayout title={TITLE} footer={<Link to={ROUTES.journal.path}>Back to the journal</Link>}>

@@ -1,4 +1,4 @@
-/** Signs in with a code that is mailed to the user's address. */
+/** Signs in with a code that is mailed or texted to the user. */
 import { useState, type ReactNode } from 'react';
 import { ROUTES } from '#domain/routes.ts';
 import { useAuth } from '#client/lib/api/use-auth.ts';

@@ -84,7 +84,7 @@ export function Ways({ children }: { children: ReactNode }) {
   );
 }
 
-/** The ways to sign in that have a form of their own. */
+/** The ways whose form the sign-in page and the overlay of an expired session share. */
 export const WAY_FORMS = {
   mailCode: lazyChunk(async () => (await import('./mail-code.tsx')).MailCode),
   phoneCode: lazyChunk(async () => (await import('./mail-code.tsx')).PhoneCode),
