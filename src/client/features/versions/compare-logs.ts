@@ -25,8 +25,8 @@ const TIMEOUT_MS = 400;
 /** Returns the milliseconds that remain of `TIMEOUT_MS`; 0 once they have passed. */
 type TimeLeft = () => number;
 /**
- * Each added line of a block is compared with every removed line, so the block is limited: the lines of a longer block
- * are shown as removed and added.
+ * Each added line of a block can be compared with every removed line, so the block is limited: the lines of a longer
+ * block are shown as removed and added.
  */
 const MAX_PAIRED_LINES = 60;
 /** The share of common words from which two lines count as one line that was edited. */
@@ -39,7 +39,7 @@ function readLines(html: string): Line[] {
     .filter(({ text }) => text.trim() !== '')
     .map((line) => {
       const item = line.path.findLast(isItem);
-      // Not the text format's hyphen, which would look like the minus sign of a removed line.
+      // A bullet instead of the hyphen in `item.marker`, which would look like the minus sign of a removed line.
       const marker = item ? (item.list.ordered ? item.marker : '•') : '';
       return { text: line.text, marker, depth: line.path.length, isHeading: isHeading(line) };
     });

@@ -54,7 +54,7 @@ export const versionQuery = (data: DataClient, userId: string, id: string) =>
     queryFn: () => readVersion(data, userId, id),
   });
 
-/** Newest deletion first. */
+/** The deleted days, the last deleted first. */
 export const deletedDaysQuery = (data: DataClient, userId: string) =>
   queryOptions({
     ...ALWAYS,

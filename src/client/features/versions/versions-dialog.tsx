@@ -119,7 +119,7 @@ function VersionList({ versions, chosen, onChoose }: VersionListProps) {
 type ChosenVersionProps = {
   saver: DaySaver;
   version: ListedVersion;
-  /** The version that replaced this one; null if the current text did. */
+  /** The next newer version that is kept; null for the newest one. */
   next: ListedVersion | null;
   onClose: () => void;
 };
@@ -233,7 +233,7 @@ const SPOKEN: Readonly<Record<ComparedLine['change'], string>> = {
 
 type ComparisonProps = { lines: readonly ComparedLine[]; label: string; isSameFormatting: boolean };
 
-/** Shows the differences of two texts: removed words struck out, added words underlined, each line with a sign. */
+/** Shows how two texts differ: removed words struck out, added words underlined, each changed line with a sign. */
 function Comparison({ lines, label, isSameFormatting }: ComparisonProps) {
   const isChanged = hasChanges(lines);
   return (

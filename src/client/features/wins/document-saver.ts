@@ -9,14 +9,14 @@ export type StoredDocument = { document: WinsDocument; revision: number };
 /** `revision`: the row that the text is based on; null for a document that the server does not have yet. */
 export type DocumentDraft = { document: WinsDocument; revision: number | null };
 
-/** `refused`: the plan has ended. `full`: the document is too long, or the user has no space for it. */
+/** `refused`: the plan has ended. `full`: the document is too long, or the user has too many documents or no space. */
 export type SaveState = 'saved' | 'unsaved' | 'saving' | 'offline' | 'refused' | 'full' | 'conflict';
 
 export type DocumentBackend = {
   read: () => Promise<StoredDocument | null>;
   /** @throws DocumentRefused */
   insert: (document: WinsDocument) => Promise<number>;
-  /** The new revision; null if there is no row with this one. @throws DocumentRefused */
+  /** Returns the new revision, or null if no row with `revision` can be updated. @throws DocumentRefused */
   update: (document: WinsDocument, revision: number) => Promise<number | null>;
 };
 

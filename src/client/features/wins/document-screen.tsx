@@ -57,7 +57,7 @@ export function DocumentScreen({ id, hasNavigated }: { id: string; hasNavigated:
   const { id: userId } = useUser();
   const queries = useQueryClient();
   const backend = useMemo(() => documentBackend(data, userId, id), [data, userId, id]);
-  // The row and the draft are read once. The saver follows them from then on.
+  // The row and the draft are read once. From then on the saver has the document.
   const once = { staleTime: Infinity, gcTime: 0, networkMode: 'always' } as const;
   const stored = useQuery({ queryKey: ['document', userId, id], queryFn: () => backend.read(), ...once });
   const taken = useQuery({ queryKey: ['document-draft', userId, id], queryFn: () => takeDraft(userId, id), ...once });
@@ -364,7 +364,7 @@ function Paper({ document }: { document: WinsDocument }) {
   );
 }
 
-/** Memoised: a key in one of hundreds of lines renders that line alone. */
+/** Memoised, so that a keystroke in one of hundreds of lines renders that line alone. */
 const PaperLine = memo(({ text, date, day }: Pick<WinLine, 'text' | 'date'> & { day: string }) => (
   <li>
     <span dir="auto">{text}</span>

@@ -19,7 +19,7 @@ export const documentsKey = (userId: string) => ['documents', userId] as const;
 
 const COLUMNS = 'title, first_day, last_day, content, revision';
 
-/** Newest first. */
+/** The last changed document first. */
 export async function listDocuments(data: DataClient, userId: string, signal: AbortSignal): Promise<ListedDocument[]> {
   const { data: rows } = await data
     .from('documents')
@@ -125,7 +125,7 @@ export function draftStore(userId: string, id: string): DraftStore {
   };
 }
 
-/** Takes over the draft that a page which is gone could not send; the longest one, if several pages have left one. */
+/** Takes over the draft that a closed page could not send. Of several, keeps only the longest. */
 export async function takeDraft(userId: string, id: string): Promise<DocumentDraft | null> {
   const held = new Set((await locks?.query())?.held?.map(({ name }) => name));
   const keys = keysUnder(localStorage, draftPrefix(userId, id)).filter((key) => {
@@ -153,7 +153,7 @@ function parseDraft(text: string): DocumentDraft | null {
   }
 }
 
-/** Documents whose last words only this browser has. */
+/** The documents with a draft in this browser, each of which the server may not have. */
 export const draftedDocuments = (userId: string): { id: string; title: string }[] => {
   const prefix = `${DOCUMENT_DRAFT_PREFIX}${userId}:`;
   const titles = new Map(

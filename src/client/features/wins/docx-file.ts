@@ -34,7 +34,7 @@ const QUIET = '645C52';
 const INK = '1D1A17';
 const BULLETS = 'wins';
 
-/** `paper`: from the reader's locale. */
+/** `paper`: from the user's locale. */
 export async function docxFile(document: WinsDocument, paper: keyof typeof PAGES): Promise<Blob> {
   const [title, author] = [titleOf(document), authorOf(document)].map(xmlText) as [string, string];
   const page = PAGES[paper];
@@ -148,5 +148,5 @@ const run = (text: string): TextRun =>
   new TextRun({ text: xmlText(text), ...(isRightToLeft(text) && { rightToLeft: true }) });
 const textOptions = (text: string): IParagraphOptions => ({ ...directionOf(text), children: [run(text)] });
 
-/** XML 1.0 has no control characters, and Word calls a file with one damaged. */
+/** XML 1.0 excludes most control characters, and Word calls a file with one damaged. */
 const xmlText = (text: string): string => withoutControls(text.toWellFormed()).replaceAll(/[\ufffe\uffff]/g, '');

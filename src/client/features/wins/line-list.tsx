@@ -33,14 +33,14 @@ type LineListProps = {
   announce: (text: string) => void;
 };
 
-/** Where a dragged line would go: before the line with this index. */
+/** A line that is dragged. `to`: the index of the line before which it would go. */
 type Drag = { id: string; to: number };
 
 export function LineList({ document, canEdit, onLines, ...handlers }: LineListProps) {
   const { lines } = document;
   const list = useRef<HTMLUListElement>(null);
   const [drag, setDrag] = useState<Drag | null>(null);
-  /** The index that a dragged line would get at this height. */
+  /** The index of the line before which a line that is dropped at this height goes. */
   const indexAt = (y: number): number => {
     const rows = [...(list.current?.children ?? [])].map((row) => row.getBoundingClientRect());
     const index = rows.findIndex(({ top, height }) => y < top + height / 2);
@@ -97,7 +97,7 @@ type LineProps = Omit<LineListProps, 'document'> & {
   onDrag: (drag: Drag | null) => void;
 };
 
-/** Memoised: a key in one of hundreds of lines renders that line alone. So the handlers must stay the same. */
+/** Memoised, so that a keystroke in one of hundreds of lines renders that line alone. The handlers must be stable. */
 const Line = memo(function Line(props: LineProps) {
   const { line, day, canEdit, index, count, isDragged, drop } = props;
   const { onLines, onRemove, onFocusLine, onDrag, announce } = props;
@@ -232,14 +232,14 @@ export const removeLine = (lines: Lines, id: string): Lines => lines.filter((lin
 export const putBack = (lines: Lines, line: DocumentLine, index: number): Lines =>
   indexOf(lines, line.id) === -1 ? lines.toSpliced(Math.min(index, lines.length), 0, line) : lines;
 
-/** Behind the last win of the same or an earlier day; without one, before the first win. */
+/** Inserts the win behind the last win of the same or an earlier day; without one, before the first win. */
 export function insertByDate(lines: Lines, win: WinLine): Lines {
   const before = lines.findLastIndex((line) => line.kind === 'win' && line.date <= win.date);
   const first = lines.findIndex((line) => line.kind === 'win');
   return lines.toSpliced(before >= 0 ? before + 1 : first >= 0 ? first : lines.length, 0, win);
 }
 
-/** Above the line with this id; without it, at the end. */
+/** Inserts the heading above the line with this id; without such a line, at the end. */
 export function insertHeading(lines: Lines, heading: DocumentLine, above: string | null): Lines {
   const index = above === null ? -1 : indexOf(lines, above);
   return lines.toSpliced(index === -1 ? lines.length : index, 0, heading);

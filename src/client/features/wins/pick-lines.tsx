@@ -1,6 +1,6 @@
 /**
  * The lines that a period offers to pick, by month and day: those of its logs, and the wins that reviews have named in
- * it. The months unfold one by one, because a year has many lines.
+ * it. The months are folded, because a year has many lines.
  */
 import { useDeferredValue, useState } from 'react';
 import { dayLabel, type Day } from '#domain/day/day.ts';

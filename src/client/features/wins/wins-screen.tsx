@@ -245,7 +245,7 @@ function DocumentRow({ document, canUndo }: { document: ListedDocument; canUndo:
       <IconButton
         label={`Delete ${name}`}
         busy={busy}
-        // Without the plan a deleted document could not be written again.
+        // Asks first without the plan, because the deletion could not be undone then.
         onClick={() => (canUndo ? void remove() : setIsAsking(true))}
       >
         <Trash2 aria-hidden />

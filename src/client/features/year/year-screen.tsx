@@ -29,7 +29,7 @@ export function YearScreen() {
   const given = location.pathname.split('/')[2] ?? '';
   const thisYear = today.slice(0, 4);
   const isYear = isDay(`${given}-01-01`) && given <= thisYear;
-  // An address without a year that has begun becomes that of this year.
+  // The address of this year replaces one whose year is invalid or in the future.
   useEffect(() => void (isYear || navigate(yearPath(thisYear), { replace: true })), [isYear, navigate, thisYear]);
   const year = isYear ? given : thisYear;
   return <YearPage key={year} year={year} today={today} />;
@@ -156,7 +156,7 @@ function YearGrid({ year, today, days: logged, timeOff }: YearGridProps) {
     return date && dates.indexOf(date);
   });
   const choose = (date: Day): void => {
-    // A finger covers several days, so it names one before that is opened.
+    // A finger covers several days, so a tap only names the day, with a link that opens it.
     if (isTouch.current) setTapped(date);
     else void navigate(dayPath(date));
     isTouch.current = false;
