@@ -22,7 +22,7 @@ const createAuth = ({ apiUrl, publishableKey, authFetch }: Settings, storageKey:
     url: `${apiUrl}/auth/v1`,
     headers: { apikey: publishableKey },
     storageKey,
-    // Threat: opening a crafted URL would sign the user in to another account. Auth links require a click.
+    // Threat: opening a crafted URL would sign the user in to another account. Mailed links require a click here.
     detectSessionInUrl: false,
     autoRefreshToken: isStored,
     persistSession: isStored,

@@ -62,7 +62,7 @@ export class DataError extends Error {
   }
 }
 
-/** The code of an answer with more texts than it may have. */
+/** The code of the error for a read whose answer would have too many texts. */
 export const ANSWER_TOO_LONG = '54000';
 
 /** `status` is 0 without an answer. */
@@ -126,7 +126,7 @@ class Query<T extends Table, Data, Failure = Failed> implements PromiseLike<Sent
   lte(column: Column<T>, value: Value): this {
     return this.#param(column, `lte.${value}`);
   }
-  /** `values` must contain no comma and no parenthesis, such as days and ids. */
+  /** `values` must contain no comma and no parenthesis: days and ids have none. */
   in(column: Column<T>, values: readonly string[]): this {
     return this.#param(column, `in.(${values.join()})`);
   }

@@ -16,8 +16,8 @@ export const readLoggedDates = (data: DataClient, userId: string) =>
 export const readProfile = (data: DataClient, userId: string) => data.from('profiles').select('*').eq('id', userId);
 
 /**
- * Returns the URLs of requests, without the library that sends them. Knows the methods that the requests above use
- * (first-reads.test.ts compares it with the library).
+ * Returns the URLs of requests, without the code of the data client, which sends them. Knows only the methods that the
+ * requests above use (first-reads.test.ts compares it with the data client).
  */
 export function urlsOf(apiUrl: string, requests: (data: DataClient) => unknown): string[] {
   const urls: URL[] = [];

@@ -1,4 +1,4 @@
-/** The row of a log. Not in first-reads.ts, which would then bring the reader of logs, 3 KB, to the sign-in pages. */
+/** The row of a log. Not in first-reads.ts, which the sign-in pages load: they do not need entry-html.ts. */
 import { withoutDateHeader } from '#domain/log/entry-html.ts';
 import type { CopiedLog } from '../boot/today-copy.ts';
 

@@ -1,8 +1,8 @@
 /**
  * Sign-ins and links that leave the page for a provider and return with a code (docs/specification/api.md 24).
  *
- * Threat (login CSRF): an attacker's code in a link signs the reader in to the attacker's account. The code is worth
- * nothing without its verifier, which only the browser that started the sign-in has.
+ * Threat (login CSRF): an attacker's code in a link would sign its reader in to the attacker's account. The code is
+ * worth nothing without its verifier, which only the browser that started the sign-in has.
  */
 import { AuthClient, type Session } from '@supabase/auth-js';
 import type { ClientConfig } from '#domain/client-config.ts';

@@ -36,12 +36,12 @@ export function storedDevice(userId: string): StoredDevice | null {
   return text === null ? null : (JSON.parse(text) as StoredDevice);
 }
 
-/** Why this device cannot be turned on, in the user's words. */
+/** Why this device cannot be turned on, as a message for the user. */
 export class PushDeviceError extends Error {
   override name = 'PushDeviceError';
 }
 
-/** Asks for the permission, so it must be called for a click. Throws a PushDeviceError, or an error of the browser. */
+/** Asks for the permission, so call it from a click. Throws a PushDeviceError, or an error of the browser. */
 export async function turnOn(supabase: Supabase, userId: string): Promise<void> {
   if ((await Notification.requestPermission()) !== 'granted')
     throw new PushDeviceError('This browser was not allowed to show notifications.');
@@ -97,7 +97,7 @@ export async function turnOff(userId: string): Promise<void> {
 }
 
 /**
- * Registers this device again if the user has signed in again since, or if its subscription is lost. Best effort. Not
+ * Registers this device again if its session is no longer the user's current one, or if its subscription is lost. Not
  * with SERVICE_WORKER=off: each page would register the worker that removes itself, and its subscription with it.
  */
 export async function followSession(

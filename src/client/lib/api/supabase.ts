@@ -52,7 +52,10 @@ export type Supabase = {
    * repeats the request with the new token.
    */
   withSession: (base: Fetch) => Fetch;
-  /** Renews the session after the server has rejected it, or ends it locally; the page then asks to sign in. */
+  /**
+   * Renews the session after the server has rejected it. If the server refuses to renew it, ends it locally; the page
+   * then asks to sign in.
+   */
   renewOrEndSession: () => Promise<void>;
   /** Sends a request with the session to a path of the API. Resolves for any response, and rejects without one. */
   ask: (path: string, request?: ApiRequest) => Promise<Response>;
@@ -60,7 +63,7 @@ export type Supabase = {
   askAsGuest: (path: string) => Promise<Response>;
   /**
    * Calls a server function. Resolves with the response body for any status; an error is `{ success: false, error }`.
-   * Rejects only without a response that is valid JSON.
+   * Rejects without a response, and for one that is not JSON unless its status is 413.
    */
   callFunction: (name: string, body: object, signal?: AbortSignal) => Promise<FunctionAnswer>;
 };
@@ -121,8 +124,7 @@ export function createSupabase(config: ClientConfig, authFetch: Fetch): Supabase
       if (isNetworkError(error)) throw new TypeError('the session could not be renewed');
       // A session without its second step is left alone: a renewal would not make the server accept it.
       if (!session) void renewOrEndSession();
-      // The text of docs/specification/messages.md 4. Importing it would add the message catalogue to the journal's
-      // chunk.
+      // Not from the message catalogue, which would then be in the journal's chunk.
       return Response.json({ message: 'User not authenticated' }, { status: 401 });
     }
     const headers = new Headers(init?.headers);
@@ -153,7 +155,7 @@ export function createSupabase(config: ClientConfig, authFetch: Fetch): Supabase
   const callFunction: Supabase['callFunction'] = async (name, body, signal) => {
     const response = await ask(`/functions/v1/${name}`, { method: 'POST', body, signal });
     const retryAfterSeconds = Number(response.headers.get('Retry-After')) || null;
-    // A proxy refuses a large request with a page of HTML.
+    // A proxy may refuse a large request with a page of HTML.
     const read: unknown = response.status === 413 ? await response.json().catch(() => null) : await response.json();
     const answer: FunctionAnswer = {
       success: false,
@@ -221,7 +223,7 @@ export function fetchAsUser(userId: string, send: typeof fetch): typeof fetch {
 // Recognises answers of a proxy in front of the server that asks to sign in or refuses the user. Its page is not an
 // answer of the API: it must not end the session, and only a page that loads anew shows what the proxy wants.
 
-/** Statuses at which a proxy shows its sign-in. Its page at another status says that the server is gone. */
+/** The error statuses with which a proxy shows its sign-in. Its pages of other errors say that the server is gone. */
 const SIGN_IN_STATUSES: ReadonlySet<number> = new Set([401, 403, 511]);
 
 export function isProxyAnswer({ type, ok, status, headers }: Response): boolean {

@@ -11,7 +11,7 @@ declare global {
 }
 
 const AUTH_PARAMS = /(^|&)(access_token|token_hash|error|error_code|code)=/;
-/** Threat: a link with many messages. A pattern for both parameters would read the rest from each of them. */
+/** Threat: a link repeats `&message=`. A regular expression for both parameters would take quadratic time. */
 const isNotice = (params: string): boolean => {
   const message = params.indexOf('&message=');
   return message !== -1 && params.includes('&sb=', message);

@@ -17,7 +17,7 @@ export function holdEarlySubmit(): void {
   });
 }
 
-/** Removes the frame. The page that replaces it must be in the document. */
+/** Removes the frame, and hands its values, caret and submit to the app's form, which must be in the document. */
 export function leaveFrame(frame: Element): void {
   const fields = [...frame.querySelectorAll('input')];
   const focused = fields.find((field) => field === document.activeElement);

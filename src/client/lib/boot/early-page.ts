@@ -10,7 +10,7 @@ import type { CopiedLog } from './today-copy.ts';
 export type EarlyPage = {
   userId: string;
   date: Day;
-  /** Null until the log is known. Stays null if the journal may open on another day. */
+  /** Null until the log is known. Stays null if it cannot be read, and if the journal may open on another day. */
   log: EarlyLog | null;
   /** The inert text, until an editor replaces it. */
   text: HTMLElement;

@@ -39,7 +39,7 @@ export function storeTodayCopy(storage: Storage, userId: string, today: Day, dat
   try {
     if (log && log.html.length <= MAX_LENGTH) return storage.setItem(keyOf(userId), JSON.stringify({ date, ...log }));
   } catch {
-    // The storage is full. Remove the old copy as well, or the journal would open on an old text.
+    // The storage is full. Remove the old copy, or the journal would open on an old text.
   }
   storage.removeItem(keyOf(userId));
 }

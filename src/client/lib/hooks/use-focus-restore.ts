@@ -5,8 +5,7 @@
 import { useCallback, useEffect, useRef, type FocusEvent } from 'react';
 
 /**
- * `fallbackRef`: the element that receives the focus. `areaProps`: for the element that contains all focusable
- * elements.
+ * `fallbackRef`: for the element that receives the focus. `areaProps`: for the element around the area.
  */
 export function useFocusRestore() {
   const fallback = useRef<HTMLElement>(null);
