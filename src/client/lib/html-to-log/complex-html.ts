@@ -1,5 +1,5 @@
 /**
- * HTML that is too complex to parse: how it is recognised, and what of it becomes text. Neither asks the browser's
+ * Recognises HTML that is too complex to parse, and turns it into paragraphs of text. Both work without the browser's
  * parser.
  */
 import { withoutStyles } from './inert-html.ts';

@@ -103,7 +103,7 @@ const isOutOfFlow = (position = ''): boolean => /^(?:absolute|fixed)$/.test(posi
 const isZero = (length = ''): boolean => /^0(?:\.0+)?(?:[a-z]+|%)?$/.test(length);
 
 /**
- * Whether the element takes no visible space although it is displayed, as the preview line of a mail or the copy of a
+ * Whether the element is invisible although it is displayed, such as the preview line of a mail, or the copy of a
  * formula for screen readers.
  */
 export function isVisuallyHidden(style: Declarations): boolean {
@@ -127,7 +127,7 @@ export const isIconName = (element: Element, style: Declarations): boolean =>
   ICON_FONT.test(`${element.getAttribute('class')} ${style.get('font-family')}`) &&
   /^\s*[a-z\d_]+\s*$/.test(element.textContent);
 
-/** Text that other programs get instead of a gap: `Ann — Today` in a chat shows no dash. */
+/** Hidden punctuation that stands for a visible gap: a chat shows `Ann  Today` and has `Ann — Today` in its HTML. */
 export const isHiddenSeparator = (element: Element, style: Declarations): boolean =>
   isVisuallyHidden(style) && element.textContent !== '' && /^[^\p{L}\p{N}]{0,3}$/u.test(element.textContent.trim());
 
@@ -162,12 +162,12 @@ function addDeclarations(rule: Rule, css: string, rank: number): void {
   }
 }
 
-/** Properties that change which text is shown, where it breaks and how it is marked. */
+/** Only rules with one of these properties are read: they change which text is shown, its breaks or its marks. */
 const USED_PROPERTY =
   /display|visibility|white-space|font-(?:weight|style|size)|text-(?:decoration|transform)|vertical-align|mso-(?:list|hide)/i;
 /**
- * The limit for one rule, and for one selector before the rule is added. Threat: each of thousands of elements takes
- * over thousands of properties.
+ * Of one rule no more declarations are read, and a selector that has as many takes no further rule. Threat: each of
+ * thousands of elements copies thousands of properties.
  */
 const MAX_DECLARATIONS = 100;
 const SIMPLE_SELECTOR = /^([a-z][a-z0-9]*)?(?:([.#])[\w-]+)?$/i;
@@ -231,7 +231,7 @@ export function createStyleReader(css: string): (element: Element) => Declaratio
 
 const STYLE_OR_SCRIPT = /<(style|script|xml)\b[^<>]*>/gi;
 
-/** Takes style sheets and scripts out. Searches the end of unclosed ones once. */
+/** Takes style sheets, scripts and Word's `<xml>` out. Looks for the end of an unclosed tag only once. */
 export function splitStyles(html: string): { html: string; css: string } {
   const kept: string[] = [];
   const css: string[] = [];
@@ -293,7 +293,7 @@ export function marksOf(
   const decoration = `${style.get('text-decoration')} ${style.get('text-decoration-line')}`;
   if (decoration.includes('underline')) marks.add('u');
   if (decoration.includes('line-through')) marks.add('s');
-  // A link is underlined and a heading is bold by its kind.
+  // A link is always underlined and a heading always bold, so this is no formatting of the user.
   if (isInLink) marks.delete('u');
   if (isInHeading) marks.delete('strong');
   if (marks.has('code')) return ['code'];

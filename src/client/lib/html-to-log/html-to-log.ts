@@ -162,7 +162,7 @@ class Converter {
   private endBlock({ container, block }: Context): void {
     for (const pieces of this.line.take(block === 'p' && container.kind !== 'item' ? this.showIndents : null)) {
       const html = writeInline(pieces);
-      // A check box stands in a line of its own and begins the next block.
+      // A check box that is alone in its block begins the next block.
       if (BOX.test(html)) this.box = `${html} `;
       else {
         addBlock(container, block, this.box + html);
@@ -239,7 +239,7 @@ class Converter {
     }
   }
 
-  /** The items of a row within the line, which gaps or margins separate. */
+  /** Adds the items of an inline flex box or grid, with spaces for the gaps between them. */
   private walkItems(element: Element, context: Context): void {
     for (const child of element.childNodes) {
       this.line.add(' ', 'collapse', context.marks);
@@ -356,12 +356,12 @@ class Converter {
     this.line.add(' ', 'collapse', context.marks);
   }
 
-  /** A check box as text: an open task must not look like a finished one. */
+  /** Adds a check box as text: an open task must not look like a finished one. */
   private addBox(isChecked: boolean, context: Context): void {
     if (!context.isInvisible) this.line.add(isChecked ? '[x] ' : '[ ] ', 'collapse', []);
   }
 
-  /** The text in a drawing: each label is a block. */
+  /** Adds the text of an SVG drawing, each label as a block. */
   private walkDrawing(drawing: Element, context: Context): void {
     for (const part of drawing.children) {
       if (/^(?:text|foreignObject)$/i.test(part.localName)) {
@@ -372,14 +372,14 @@ class Converter {
     }
   }
 
-  /** The reading of a Chinese or Japanese word, which stands above it. */
+  /** Adds the reading of a Chinese or Japanese word in parentheses. A browser shows it above the word. */
   private addReading(reading: Element, context: Context): void {
     this.line.append('(', context.marks);
     this.walkChildren(reading, context);
     this.line.append(')', context.marks);
   }
 
-  /** The browser draws the marks of a quotation within a line. */
+  /** Adds a `<q>` with quotation marks, which the browser draws and the HTML does not have. */
   private walkQuotation(quotation: Element, context: Context): void {
     const isInner = quotation.parentElement?.closest('q') !== null;
     if (!context.isInvisible) this.line.add(isInner ? '‘' : '“', 'collapse', context.marks);
@@ -495,8 +495,8 @@ class Converter {
   }
 
   /**
-   * One line of the row: its cells joined. A cell that alone has text keeps its blocks if it is the first or lays out
-   * the page.
+   * Adds the row as one line, its cells joined. But if a single cell has text, and it is the first or `isLayoutRow` is
+   * true, its blocks stay as they are.
    */
   private addRow(cells: readonly Root[], isLayoutRow: boolean, context: Context): void {
     const filled = cells.filter(hasBlocks);

@@ -57,7 +57,7 @@ export type Marker = {
   level: number;
   tag: ListTag;
   number: number | null;
-  /** Differs between two lists of one level. */
+  /** Names the list. Two lists of Word differ in it, lists of PowerPoint do not. */
   source: string;
   /** The elements that show the marker as text. */
   elements: Element[];
@@ -110,7 +110,7 @@ function slideLevel(block: Element, style: Declarations): number {
 
 const SYMBOL_FONT = /symbol|dings|courier/i;
 
-/** Bullets are signs, or letters of a symbol font. Everything else counts: `1`, `a)`, `iv.`, `①`, `一、`, `١.` */
+/** A bullet is a sign, a letter of a symbol font, or `o`. Others are numbers: `1`, `a)`, `iv.`, `①`, `一、`, `١.` */
 function kindOf(elements: readonly Element[]): { tag: ListTag; number: number | null } {
   const [element] = elements;
   const text = (element?.textContent ?? '').replace(/[\s\u00A0]+/g, ' ').trim();

@@ -38,7 +38,7 @@ function attachScript(text: string, script: Script): string {
 
 const FORMULA = /\b(?:katex|mwe-math-element|MathJax\w*|mjx-container|math-inline|math-display)\b/;
 
-/** The elements that show a formula, often more than once, and its MathML, or the glyphs that MathJax draws. */
+/** Maps each element that shows a formula, often in several forms, to its MathML, or else to MathJax's drawing. */
 export function findFormulas(body: Element): ReadonlyMap<Element, Element> {
   const formulas = new Map<Element, Element>();
   for (const math of body.querySelectorAll('math')) {
@@ -54,13 +54,13 @@ export function findFormulas(body: Element): ReadonlyMap<Element, Element> {
   return formulas;
 }
 
-/** Around or beside the parts of a formula that MathJax draws as HTML or SVG. */
+/** Elements around the parts of a formula that MathJax draws (`WRAPPER`), and the lines and spaces beside them. */
 const WRAPPER = /^mjx-(?:frac|dbox|dtable|row|sqrt|table|itable|script)$/;
 const ORNAMENT = /^(?:mjx-(?:[dnt]strut|line|spacer|surd)|rect)$/;
 
 const isDrawn = ({ localName }: Element): boolean => localName.startsWith('mjx-') || localName === 'g';
 
-/** In the order of MathML: what is below or lowered before what is above or raised. */
+/** The parts of an element in the order of MathML: a lower or lowered part comes before an upper or raised one. */
 function partsOf(element: Element): Element[] {
   if (!isDrawn(element)) return [...element.children];
   const parts = [...element.children]
@@ -126,7 +126,7 @@ export function mathText(element: Element): string {
       return child(0) + attachScript(child(1), 'sub');
     case 'msubsup':
     case 'munderover':
-      // MathJax draws what is below together with its base.
+      // MathJax may draw the lower part together with the base, so that two children remain.
       if (children.length === 2) return child(0) + attachScript(child(1), 'sup');
       return child(0) + attachScript(child(1), 'sub') + attachScript(child(2), 'sup');
     case 'mtable':

@@ -15,7 +15,7 @@ export const codeText = (text: string, whiteSpace: WhiteSpace): string =>
 export class TextLine {
   private pieces: Piece[] = [];
   private atLineStart = true;
-  /** The next text is a piece of its own. */
+  /** Set by `takePosition`: the next text begins a new piece. */
   private isPositionTaken = false;
   /** A space that is shown only if text follows on the line. */
   private pendingSpace: readonly Mark[] | null = null;
