@@ -1,4 +1,4 @@
-/** Every page of the product (docs/specification/screens.md 1), for the server, the router and the tests. */
+/** The pages of the client (docs/specification/screens.md 1), for the server, the router and the tests. */
 import type { Day } from './day/day.ts';
 
 export const ROUTES = {

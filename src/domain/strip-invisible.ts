@@ -6,7 +6,7 @@ const INVISIBLE = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{DI}]--[\t\n\p{Join_C}[\u180b-\u1
 
 /**
  * Removes characters that users cannot see but models and browsers interpret. Threat: they hide instructions to the
- * model (prompt injection), or reverse the displayed text. Every text passes through this before it is sent to a model,
- * and every reply before it is shown.
+ * model (prompt injection), or reverse the displayed text. The coach removes them from the logs that it sends to a
+ * model, and from the replies.
  */
 export const stripInvisible = (text: string): string => text.toWellFormed().replaceAll(INVISIBLE, '');

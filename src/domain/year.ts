@@ -23,7 +23,7 @@ export type MonthFacts = { logs: number; score: number | null; band: string | nu
 
 const monthIndex = (date: Day): number => Number(date.slice(5, 7)) - 1;
 
-/** The logs of each month and the band of its mean score. */
+/** The number of logs of each month, its mean score and the band of that score. */
 export function monthFacts(days: readonly YearDay[]): MonthFacts[] {
   return MONTHS.map((_name, index) => {
     const ofMonth = days.filter(({ date }) => monthIndex(date) === index);

@@ -1,4 +1,4 @@
-/** The keys of this device, and those of the journal with Alt for the listener, the tooltips and the menu. */
+/** The journal's keyboard shortcuts, by their names on this device: for the listener, the tooltips and the menu. */
 /** True on a Mac, an iPhone or an iPad, whose shortcuts use ⌘, ⌥ and ⌃ instead of Ctrl and Alt. */
 export const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent);
 

@@ -3,7 +3,7 @@ import { createContext, createElement, use, useEffect, type ComponentProps } fro
 
 export type NavigateOptions = { replace?: boolean; state?: PageState | null };
 
-/** The app keeps this in the state of a history entry, besides the position (`app/router.tsx`). */
+/** The app keeps this in the state of a history entry, besides the entry's position (`app/router.tsx`). */
 export type PageState = {
   /** The page that redirected to the login, with its query: a PayPal return must survive the login. */
   from?: string;
@@ -28,7 +28,6 @@ function useLocation(): Location {
 
 export const useNavigate = (): Navigate => useLocation().navigate;
 
-/** The query of the shown page. */
 export const useSearchParams = (): URLSearchParams => new URLSearchParams(useLocation().search);
 
 /** Undefined if the URL lacks the parameter. */
@@ -36,7 +35,7 @@ export const useSearchParam = (name: string): string | undefined => useSearchPar
 
 type LinkProps = Omit<ComponentProps<'a'>, 'href'> & { to: string; state?: PageState | null };
 
-/** Opens a path of the app. A click with a modifier key or another button opens a tab, as the browser does. */
+/** Opens a path of the app. Leaves a click with a modifier key or another button to the browser. */
 export function Link({ to, state = null, onClick, ...props }: LinkProps) {
   const navigate = useNavigate();
   return createElement('a', {
@@ -55,7 +54,10 @@ export function Link({ to, state = null, onClick, ...props }: LinkProps) {
 /** The state of the current history entry. The browser keeps it over a reload. */
 export const pageState = (): PageState => (history.state as PageState | null) ?? {};
 
-/** Announces a new screen. Leaves the focus where the screen has put it, such as on the first field of a form. */
+/**
+ * Focuses the heading of a new screen, so that screen readers announce it. Leaves the focus where the screen has put
+ * it, such as on the first field of a form.
+ */
 export function focusHeading(): void {
   const isFocusSet = document.activeElement !== null && document.activeElement !== document.body;
   if (!isFocusSet) document.querySelector<HTMLElement>('h1[tabindex="-1"]')?.focus();

@@ -5,7 +5,7 @@ import { useDate } from '../hooks/use-clock.ts';
 import { createContext, use } from 'react';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 
-/** Null while the profile is loading or unavailable. Screens then neither lock features nor offer an upgrade. */
+/** Null while the profile is loading or unavailable. Screens then offer no upgrade. */
 export function usePremium(): boolean | null {
   const { profile, profileState } = useSession();
   const today = useDate();

@@ -126,7 +126,7 @@ export const storeDayEnd = (hour: DayEnd): void => write(DAY_END_KEY, String(hou
 /** The user's current day, or the one at an instant. */
 export const localToday = (now = new Date()): Day => localCurrentDay(now, storedDayEnd());
 
-/** The first day of the week where the user is; null for another weekday, and in a browser that does not know it. */
+/** The first day of the week in the browser's locale; null if it is not one of `WEEK_STARTS`, or unknown. */
 export function localWeekStart(): WeekStart | null {
   const locale: (Intl.Locale & { getWeekInfo?: () => { firstDay: number } }) | null = parseLocale(navigator.language);
   const starts: Readonly<Record<number, WeekStart>> = { 1: 'Monday', 6: 'Saturday', 7: 'Sunday' };

@@ -25,8 +25,8 @@ export type SessionState = {
   /**
    * Signs out in all tabs of this browser, wipes the user's local data and opens the landing page. A tab with text
    * typed after this call keeps it and asks to sign in again. When the server is unreachable, `local` still removes the
-   * session from this device, and `global` returns the error and changes nothing. Shows no confirmation: buttons use
-   * `useSignOut`.
+   * session from this device, and `global` returns the error and changes nothing, as both do if auth-js cannot load.
+   * Shows no confirmation: buttons use `useSignOut`.
    */
   signOut: (scope: SignOutScope) => Promise<{ error: Error | null }>;
   /** Sends unsaved text. Resolves within a few seconds with the days that could not be sent. */
@@ -55,7 +55,7 @@ export function useSession(): SessionState {
   return session;
 }
 
-/** Returns the user, also while the session has expired. Throws outside MembersLayout, if there is no user. */
+/** Returns the user, also while the session has expired. Throws without a user: use it only within MembersLayout. */
 export function useUser(): User {
   const { user } = useSession();
   if (!user) throw new Error('useUser is for screens behind the guard');

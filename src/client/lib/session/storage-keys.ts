@@ -31,7 +31,7 @@ export const DELETION_KEY = 'hustle-forge:deletion';
 /** The id of the user who asked to sign out and the time, so that every tab can tell a sign-out from an expiry. */
 export const SIGNED_OUT_KEY = 'hustle-forge:signed-out';
 
-/** Unsent text. Followed by the ids of the user, the day and the page that wrote it, separated by colons. */
+/** Unsent text. Followed by the id of the user, the day and the id of the page that wrote it, separated by colons. */
 export const DRAFT_PREFIX = 'hustle-forge:draft:';
 /** The profile row of a user with the premium plan. Followed by the id of the user. */
 export const PROFILE_PREFIX = 'hustle-forge:profile:';

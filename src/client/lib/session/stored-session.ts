@@ -32,7 +32,7 @@ export function readStoredSession(apiUrl: string, isFresh: boolean): Session | n
   return isUsable ? session : null;
 }
 
-/** Also true of a session that `readStoredSession` does not return. */
+/** Also true for a session that `readStoredSession` does not return, and where the browser blocks storage. */
 export const hasStoredSession = (apiUrl: string): boolean => {
   try {
     return localStorage.getItem(sessionStorageKey(apiUrl)) !== null;
