@@ -1,11 +1,11 @@
 /**
- * Reads an object that is nearly JSON as a person reads it: other quotation marks, names without marks, comments,
- * missing or needless commas, the words of Python, and text with quotation marks of its own. For replies of models
- * only.
+ * A lenient parser of objects that are nearly JSON: other quotation marks, names without quotation marks, comments,
+ * missing or extra commas, `True`, `False` and `None` of Python, and unescaped quotation marks within a string. Only
+ * for replies of models.
  */
 import { parseJson } from '../parse-json.ts';
 
-/** The marks that can close a text, by the one that opens it. */
+/** The quotation marks that can close a string, by the one that opens it. */
 const CLOSING: ReadonlyMap<string, string> = new Map([
   ['"', '"'],
   ["'", "'"],
@@ -18,9 +18,10 @@ const CLOSING: ReadonlyMap<string, string> = new Map([
 const MARK = String.raw`["'“”‘’]?`;
 const NAME = String.raw`[A-Za-z_][\w -]{0,30}`;
 /**
- * A quotation mark ends a text only if one of these patterns matches behind it: `AFTER_MEMBER` in an object, which may
- * be cut within a name, and `AFTER_ITEM` in a list. Before a word, the mark is part of the text. Sentences contain `#12`
- * and `word =`, so `#` before a word ends no text, and a name with `=` does only after a comma or a line break.
+ * A quotation mark closes a string only if the pattern for its place matches behind it: `AFTER_MEMBER` for a value of
+ * an object, whose next name may be cut off, `AFTER_ITEM` for one of a list, and `AFTER_NAME` for a name. Any other
+ * quotation mark belongs to the string. Sentences contain `#12` and `word =`: `#` before a word therefore closes no
+ * string, and a name with `=` does only after a comma or a line break.
  */
 const AFTER_MEMBER = new RegExp(
   String.raw`\s*(?:,?\s*(?:\}|$|\x60{3}|//|#(?!\w)|/\*|${MARK}${NAME}${MARK}\s*:)|,\s*["'“](?:${NAME}${MARK})?\s*$)|[ \t]*[,\n]\s{0,40}${MARK}${NAME}${MARK}\s*=`,
@@ -42,8 +43,8 @@ const MAX_DEPTH = 10;
 export type LooseObject = { entries: [name: string, value: unknown][]; end: number };
 
 /**
- * The object that begins at `start`; null if it cannot be read. A missing brace at the end of the text is forgiven,
- * unless a number stands there: the 1 of a cut 10.
+ * The object that begins at `start`; null if it cannot be read. A missing closing brace at the end of the text is
+ * accepted, unless a number comes last: a `1` may be a truncated `10`.
  */
 export function parseLooseObject(text: string, start: number): LooseObject | null {
   const reader = new Reader(text, start);
@@ -91,7 +92,7 @@ class Reader {
     }
   }
 
-  /** Undefined if it cannot be read. */
+  /** The next value; undefined if it cannot be read. */
   #readValue(depth: number, after: RegExp): unknown {
     this.#skip(BLANKS);
     const sign = this.#text[this.at] ?? '';
@@ -131,7 +132,7 @@ class Reader {
     return null;
   }
 
-  /** The text that the pattern takes; null if it does not match. */
+  /** Moves behind what the pattern matches here, and returns it; null if it does not match. */
   #skip(pattern: RegExp): string | null {
     pattern.lastIndex = this.at;
     const found = pattern.exec(this.#text)?.[0] ?? null;

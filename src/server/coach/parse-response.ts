@@ -3,7 +3,7 @@
  * validated, citations of unknown lines are dropped and invisible characters are removed.
  *
  * Displayed text is append-only. A partial parse therefore withholds a suffix whose meaning the next chunk could
- * change: trailing white space, an open `[` or half a surrogate pair.
+ * change, such as trailing white space, an open `[` or half a surrogate pair.
  */
 import { PARTIAL_CITATION, resolveCitations, type Citation, type FindCitation } from '#domain/coach/citations.ts';
 import { MIN_REPLY_CHARS } from '#domain/coach/coach.ts';
@@ -13,7 +13,7 @@ import { parseJson } from '../parse-json.ts';
 import { parseLooseObject, repairEscapes } from './loose-json.ts';
 import { REPLY_START, stripThoughts } from './strip-thoughts.ts';
 
-/** Far above the length that the prompts ask for; a longer reply is invalid. */
+/** The longest feedback or review that is accepted, far above what the prompts ask for. */
 export const MAX_REPLY_CHARS = 16_000;
 /** The prompt asks for one short sentence; a longer text is dropped. */
 const MAX_MISSING_FACT_CHARS = 500;
@@ -43,7 +43,7 @@ export function feedbackReplyParser(
   isQuoted: (text: string) => boolean = () => false,
 ): ReplyParser {
   const toReply = ({ score, text, cited, missingFact }: RawReply): Reply | null => {
-    // Threat: the model repeats the log, with the score that it asks for, instead of judging it.
+    // Threat: the model repeats the log, with the score that the log asks for, instead of judging it.
     if (score === null || typeof text !== 'string' || isQuoted(text)) return null;
     return toFeedbackReply({ score, text, cited, missingFact }, find);
   };
@@ -88,17 +88,17 @@ export function feedbackReplyParser(
   };
 }
 
-/** An object that arrives as a JSON text of its own, `"{\"score\": 7, …}"`, with or without its quotation marks. */
+/** Decodes an object that arrives as a JSON string, `"{\"score\": 7, …}"`, with or without its quotation marks. */
 function unquoted(text: string): string {
   const start = /^(?:(")\s*)?\{\s*\\"/.exec(text.trimStart());
   const value = start && parseJson(start[1] === undefined ? `"${text.trim()}"` : text.trim());
   return typeof value === 'string' ? value : withBrace(text);
 }
 
-/** Adds the first brace of an object if the reply lacks it, because it was in the prompt. */
+/** Adds the first brace of an object if the reply lacks it. */
 const withBrace = (text: string): string => text.replace(/^\s*(?="score"\s*:)/, '{');
 
-/** With this much text below its score line, a reply has nothing but greetings and thoughts above it. */
+/** If at least this much text stands below the score line, the text above it is taken for a preamble and dropped. */
 const MIN_FEEDBACK_BELOW_SCORE = 200;
 
 /** A line such as "Here is my feedback:". */
@@ -106,10 +106,13 @@ const INTRODUCTION = /^[^\n]{1,100}[:：][*_]{0,3}\s*$/;
 
 const NOTHING: PartialReply = { score: null, text: '' };
 
-/** Shorter texts stand in a log by chance. */
+/** A shorter text may occur in a log by chance. */
 const MIN_QUOTE_LETTERS = 10;
 
-/** Finds whether each line of a text stands word for word in the logs that the prompt contained. */
+/**
+ * Returns a function that tells whether every line of a text occurs in the logs. Compares letters and digits only,
+ * without case.
+ */
 export function createQuoteFinder(logs: readonly string[]): (text: string) => boolean {
   const lettersOf = (text: string): string =>
     text
@@ -143,7 +146,10 @@ function toFeedbackReply(
 }
 
 const TRAILING_HIGH_SURROGATE = /[\uD800-\uDBFF]$/;
-/** Removes a suffix that the next chunk may still change: half a surrogate pair or an open citation. */
+/**
+ * Removes invisible characters, and a suffix that the next chunk may still change: half a surrogate pair or an open
+ * citation.
+ */
 export const trimOpenEnd = (text: string): string =>
   stripInvisible(text.replace(TRAILING_HIGH_SURROGATE, '')).replace(PARTIAL_CITATION, '');
 const toStableText = (text: string, find: FindCitation): string =>
@@ -164,7 +170,7 @@ const FIELD_BY_NAME: ReadonlyMap<string, keyof ReplyFields> = new Map([
 const fieldOf = (name: unknown): keyof ReplyFields | undefined =>
   FIELD_BY_NAME.get(String(name).toLowerCase().replaceAll(/[ _-]/g, ''));
 
-/** The first name and value of each field; a second one that differs makes the object invalid. */
+/** The value of each field under its usual name. Null if the object gives one field two different values. */
 function toFields(entries: Iterable<[unknown, unknown]>): ReplyFields | null {
   const fields: ReplyFields = {};
   for (const [name, value] of entries) {
@@ -176,12 +182,12 @@ function toFields(entries: Iterable<[unknown, unknown]>): ReplyFields | null {
   return fields;
 }
 
-/** A shorter text under an unknown name need not be the feedback. */
+/** A shorter text under an unknown name is not taken for the feedback. */
 const MIN_UNNAMED_FEEDBACK_CHARS = 40;
 
 /**
- * The fields of a complete object whose names a model has translated or chosen itself: the only one that is called a
- * score, and the only text.
+ * Adds fields whose names a model has translated or invented: the score is the only other member with a name for
+ * scores, the feedback the only other long text.
  */
 function withOtherNames(
   fields: ReplyFields | null,
@@ -201,7 +207,7 @@ const STRING_PREFIX = String.raw`"([^"\\]*(?:\\(?:u[\da-fA-F]{4}|[^u])[^"\\]*)*)
 const NUMBER = String.raw`(-?[\d.]+)(?=[\s,}])`;
 const FIELD = String.raw`(?:^\s*\{|\s*,)\s*${STRING_PREFIX}"\s*:\s*(?:${STRING_PREFIX}("?)|${NUMBER}|\[[^[\]{}]*\]|true|false|null)`;
 
-/** The object at the start of a reply, after a fence or the bracket of a list. */
+/** What may stand before the first brace of a reply: a fence, and the bracket of a list. */
 const OBJECT_START = /^\s*(?:```\w*\s*)?(?:\[\s*)?(?=\{)/;
 
 /**
@@ -224,7 +230,7 @@ function readFields(source: string): ReplyFields | null {
   return toFields(entries);
 }
 
-/** Threat: a reply of opening braces makes each of them a search to its end. */
+/** Threat: in a reply of opening braces, each brace starts a search to the end of the reply. */
 const MAX_OBJECTS = 20;
 /** A brace before a name, which need not stand between quotation marks, or before a comment. */
 const OPENING_BRACE = /\{(?=\s*(?:["'“„‘«`]|[A-Za-z_][\w -]{0,30}[:：]|\/[/*]))/g;
@@ -232,8 +238,8 @@ const OPENING_BRACE = /\{(?=\s*(?:["'“„‘«`]|[A-Za-z_][\w -]{0,30}[:：]|\
 type FoundObject = { fields: ReplyFields | null; start: number; end: number };
 
 /**
- * The objects of a complete reply that have a score. `fields` is null if an object gives one field two different
- * values.
+ * The objects of a complete reply that have a score, or the tags instead of an object. `fields` is null if one field
+ * has two different values.
  */
 function findObjects(text: string): FoundObject[] {
   const found: FoundObject[] = [];
@@ -245,7 +251,7 @@ function findObjects(text: string): FoundObject[] {
     const { fields, values } = object;
     if (fields === null || 'score' in fields) found.push({ fields, start, end: object.end });
     else {
-      // Some models write the call of a tool as text, whose arguments are the object as a text.
+      // Some models write a tool call as text, with the object as a string among its arguments.
       const inner = values.flatMap((value) => (/^\s*\{/.test(String(value)) ? findObjects(String(value)) : []));
       if (inner.length === 0) continue;
       found.push(
@@ -268,7 +274,7 @@ function parseObject(
     return loose && { ...toObject(toFields(loose.entries), loose.entries), end: loose.end };
   }
   const entries = Object.entries(value) as [string, unknown][];
-  // `JSON.parse` keeps the last of two equal names.
+  // `JSON.parse` keeps the last of two equal names, so `readFields` looks for two different values in the source.
   const fields = readFields(source) === null ? null : toFields(entries);
   return { ...toObject(fields, entries), end: start + source.length };
 }

@@ -1,6 +1,7 @@
 /**
  * Parses a model's review, both while it streams and when it is complete. Wins are brought into the form that the
- * prompt asks for, `- YYYY-MM-DD: …`, and wins of days without a log are dropped. See `parse-response.ts` for feedback.
+ * prompt asks for, `- YYYY-MM-DD: …`, and wins of days that the prompt did not contain are dropped. See
+ * `parse-response.ts` for feedback.
  */
 import { MIN_REVIEW_REPLY_CHARS } from '#domain/coach/coach.ts';
 import { isFence } from '#domain/coach/score-line.ts';
@@ -20,7 +21,10 @@ import { parseLooseObject } from './loose-json.ts';
 import { MAX_REPLY_CHARS, trimOpenEnd, type ReplyParser } from './parse-response.ts';
 import { stripThoughts } from './strip-thoughts.ts';
 
-/** `days`: the days whose logs the prompt contained. A dated bullet of any other day is invented, so it is dropped. */
+/**
+ * `days`: the days that a win may have, which are those of the prompt's logs, or of the wins in its summaries of
+ * months. A win or dated bullet of any other day is invented, so it is dropped.
+ */
 export function reviewReplyParser(days: ReadonlySet<Day>): ReplyParser {
   const readWin = createWinReader(days);
   return {
@@ -43,11 +47,11 @@ export function reviewReplyParser(days: ReadonlySet<Day>): ReplyParser {
 type ReadWin = (line: string) => ReturnType<typeof parseDatedLine>;
 
 /**
- * Removes code fences, list items and wins of days outside `days`, and the heading of the wins at the end if no win is
- * left. Writes the date of each win in front.
+ * Removes code fences, and dated list items and wins whose day is not in `days`. Removes the heading of the wins if
+ * nothing is left below it. Moves the date of a win to its start.
  */
 function dropUnknownDays(text: string, days: ReadonlySet<Day>, readWin: ReadWin, isPartial: boolean): string {
-  // Some models write dates with hyphens that do not break.
+  // Some models write dates with Unicode hyphens, such as the non-breaking one.
   const lines = stripInvisible(text).replaceAll(/[‐‑]/g, '-').split('\n');
   const last = lines.at(-1)!;
   if (isPartial && (isDatedLinePrefix(last) || isWinsHeadingPrefix(last) || isFence(last))) lines.pop();
@@ -73,7 +77,8 @@ function dropUnknownDays(text: string, days: ReadonlySet<Day>, readWin: ReadWin,
 
 const LINE = /^[\s>]{0,12}((?:[-*•+·–—]|\d{1,2}[.)]|\|)\s+)?(?:[\p{So}\uFE0F]{1,3}\s?)?(\S.*)$/u;
 /**
- * The lookbehinds of `ROW_END` and `MARKS` prevent quadratic time: without them, each sign of a run starts a search.
+ * The lookbehinds of `ROW_END` and `MARKS` prevent quadratic time: without them, a search starts at each character of a
+ * run.
  */
 const ROW_END = /(?<![\s|])[\s|]+$/;
 const MAX_DATE_CHARS = 45;
@@ -83,15 +88,18 @@ const MARKS = /^[\s*_`([]+|(?<![\s*_`)\].])[\s*_`)\].]+$/g;
 /** As in "On November 20". */
 const PREPOSITION = /^(?:on|am|den|le|el|il|em)\s+/i;
 /**
- * Threat: a log makes the model write thousands of lines that look like wins, and each chunk of the stream reads all of
- * them again. Ten wins are asked for.
+ * Threat: a log makes the model write thousands of lines that look like wins, and each of them takes many searches for
+ * a date. The prompt asks for ten wins.
  */
 const MAX_WINS_READ = 40;
 
 const gapsIn = (text: string): (readonly [from: number, to: number])[] =>
   [...text.matchAll(SEPARATOR)].map(({ 0: gap, index }) => [index, index + gap.length]);
 
-/** Finds the date that a model has written in another form, or behind its win. Reads each line once. */
+/**
+ * Finds the date that a model has written in another form, or behind its win. Caches its results, because a streamed
+ * review is parsed again and again.
+ */
 function createWinReader(days: ReadonlySet<Day>): ReadWin {
   const years = new Set([...days].map((day) => day.slice(0, 4)));
   const cache = new Map<string, ReturnType<ReadWin>>();
@@ -139,7 +147,7 @@ function createWinReader(days: ReadonlySet<Day>): ReadWin {
     const text = found.replace(ROW_END, '');
     // The number of an item may be that of a day: "20. November".
     const inFront = readInFront(text) ?? (/^\d/.test(marker) ? readInFront(marker + text) : null);
-    // A sentence below the wins may end with a date.
+    // Looks behind the text in list items only: a sentence below the wins may end with a date too.
     return inFront ?? (marker === '' ? null : readBehind(text));
   }
 
@@ -158,7 +166,10 @@ const NAME_OF_TEXT = /^(?:review|analysis|summary|text|content|feedback|response
 const NAME_OF_WINS = /wins|achievements|accomplishments|highlights/i;
 
 const isNameOfAnswer = (name: string): boolean => NAME_OF_TEXT.test(name) || NAME_OF_WINS.test(name);
-/** So much prose above an object is the review. The object is code that it quotes, unless a name says otherwise. */
+/**
+ * If at least this much prose stands above an object, the object is taken for code that the review quotes, unless its
+ * names are those of a review or it has wins.
+ */
 const MIN_REVIEW_ABOVE_CODE = 200;
 
 /** Replaces an object in the text by paragraphs and wins. Null if the object cannot be read. */

@@ -30,7 +30,6 @@ import { createQuoteFinder, feedbackReplyParser } from './parse-response.ts';
 import { reviewReplyParser } from './parse-review.ts';
 import type { Job, RunDeps } from './run-analysis.ts';
 
-/** Feedback on one day. */
 export async function prepareFeedback(
   { store, model }: RunDeps,
   caller: SignedInCaller,
@@ -71,7 +70,7 @@ export async function prepareFeedback(
   };
 }
 
-/** The review of a short period. */
+/** The review of the last 7 or 30 days, from their logs. */
 export async function prepareReview(
   deps: RunDeps,
   caller: SignedInCaller,
@@ -84,15 +83,18 @@ export async function prepareReview(
   return {
     ...reviewJob(caller, `${period} ${to}`, reviewPrompt({ period, from, to, timeOff, logs: outlined }), days),
     target: { from, to, logs: ids, review: { period, entryCount, fingerprint } },
-    // Captures only these values of the logs, so that they can be garbage-collected while the model answers.
+    // Captures only these values, so that the logs can be garbage-collected while the model answers.
     toResult: toReviewResult({ period, entryCount, dateRange: { from, to }, scores }),
   };
 }
 
-/** A month of a longer review, from its logs. */
+/** What a longer review needs of a month besides its summary. */
 export type MonthOfReview = DayRange & { ids: string[]; days: Day[]; scores: ReviewResult['scores'] };
 
-/** The summary of one month, which only a longer review reads. Null for a month without a log that can be read. */
+/**
+ * The summary of one month, which only a longer review reads. Null if the month has no log, or none that is long
+ * enough.
+ */
 export async function prepareMonth(
   deps: RunDeps,
   caller: SignedInCaller,
@@ -121,7 +123,7 @@ export function prepareLongReview(
 ): Job<ReviewResult> {
   const scores = months.flatMap((month) => month.scores);
   const entryCount = months.reduce((sum, { days }) => sum + days.length, 0);
-  // A win of another day is invented: the coach has seen only the summaries.
+  // The model sees only the summaries, so a win of a day that they do not name is invented.
   const days = months.flatMap(({ summary }) => splitReview(summary).wins.map(({ date }) => date));
   const prompt = longReviewPrompt({
     period,
@@ -159,7 +161,7 @@ const toReviewResult =
   (facts: Pick<ReviewResult, 'period' | 'entryCount' | 'dateRange' | 'scores'>): Job<ReviewResult>['toResult'] =>
   ({ text }, { at, reused }) => ({ ...facts, analysis: text, generatedAt: at.toISOString(), reused });
 
-/** The logs of a range as the prompt shows them. */
+/** The logs of a range as the prompt shows them, or the reason why they cannot be analysed. */
 async function readLogs({ store }: RunDeps, caller: SignedInCaller, range: DayRange) {
   const { logs, timeOff, fingerprint } = await store.readPeriod(caller, range);
   if (logs.length === 0) return 'no_entry';

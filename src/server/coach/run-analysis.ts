@@ -1,5 +1,5 @@
 /**
- * Runs one analysis, feedback or review, from the claim to the committed result.
+ * Runs one analysis (a feedback, a review or the summary of a month) from the claim to the committed result.
  *
  * If the run fails (client disconnect, timeout, provider failure, invalid reply), it stores no analysis and earlier
  * results stay. A killed process leaves a claim, which expires with its lease.
@@ -39,7 +39,7 @@ export type Job<Result> = {
   userId: string;
   identity: Identity;
   kind: Kind;
-  /** The day, or the period and its last day. One analysis per user, kind and key runs at a time. */
+  /** The day, or the period and one of its days. One analysis per user, kind and key runs at a time. */
   key: string;
   target: ReadLog | ReadPeriod;
   prompt: Prompt;
@@ -56,12 +56,12 @@ export type LimitRefusal =
   | { refused: 'running' }
   | { refused: 'daily_limit'; retryAfterSeconds: number; limit: number };
 /**
- * Must be consumed to its end, or the claim is held until its lease expires. `disconnected` aborts when the client
- * closes the connection. `stopped` aborts when the server shuts down; the client then gets a problem event.
+ * Must be iterated, or the claim is held until its lease expires. `disconnected` aborts when the client closes the
+ * connection. `stopped` aborts when the server shuts down; the client then gets a problem event.
  */
 export type Events<Result> = (disconnected: AbortSignal, stopped: AbortSignal) => AsyncGenerator<CoachEvent<Result>>;
 
-/** Keeps the lease longer than the timeout, so that only the claim of a dead process can be taken over. */
+/** The lease outlasts the timeout by this, so that an analysis can store its result before its claim expires. */
 const LEASE_RESERVE_MS = 30_000;
 /** A user who cancels an analysis and starts it again at once meets the claim that the cancelled run is releasing. */
 const CLAIM_RETRY_DELAYS_MS = [50, 150, 300];
@@ -89,8 +89,8 @@ export async function beginAnalysis<Result>(
   const claim: Claim = { userId, kind, key, run: randomUUID() };
   if (!(await acquireClaim(store, claim, limits.timeoutMs + LEASE_RESERVE_MS))) return { refused: 'running' };
   try {
-    // Both queries run after the claim is acquired. The previous holder may just have stored this answer. The claim
-    // counts its try, so two concurrent requests at the daily limit see each other's try.
+    // Both queries run after the claim is acquired, for two reasons: its previous holder may just have stored this
+    // answer, and a claim counts as a try, so that concurrent requests see each other's tries at the daily limit.
     const [storedAnalysis, tries] = await Promise.all([
       force ? null : store.findByInput(userId, kind, inputHash(model, job.prompt)),
       store.purgeAndReadTries(userId),
@@ -296,7 +296,7 @@ async function tryReleaseClaim(store: CoachStore, log: Logger, claim: Claim, cos
     .catch((error: unknown) => log.warn({ err: error }, 'releasing an analysis claim failed'));
 }
 
-// Cache key of an analysis: covers every input that affects the answer, so that the same input is paid for once.
+// The key under which a stored analysis is found again: provider, model, form of the reply, prompt version and data.
 
 /** `PROMPT_VERSION` stands for the instructions: rewording them invalidates stored analyses only when it is raised. */
 export function inputHash(model: CoachModel, { data }: Prompt): string {

@@ -3,8 +3,9 @@
  * its chat template (docs/specification/coach.md 10). A thought is never shown and never scored.
  *
  * Threat: a log contains such a marker, the model repeats it, and so a piece of the log takes the place of the model's
- * own score. A marker counts at the start of a line only, never within a sentence. A thought below the first words of
- * the reply, or one without an opening marker, makes the reply invalid if it contains a score.
+ * own score. An opening marker counts only at the start of a line or behind another tag, a closing one not within a
+ * sentence. A thought below the first words of the reply, or one without an opening marker, makes the reply invalid if
+ * it contains a score.
  */
 import { parseScoredText } from '#domain/coach/score-line.ts';
 
@@ -20,7 +21,7 @@ const TAGGED: readonly Thought[] = [
   { open: String.raw`<\|begin_of_thought\|>`, close: String.raw`<\|end_of_thought\|>` },
   { open: String.raw`<\|channel>thought`, close: String.raw`<channel\|>` },
   { open: '<unused94>', close: '<unused95>' },
-  // A page or a proxy between has folded the thought.
+  // A thought that a web page or a proxy has put into a collapsible element.
   {
     open: String.raw`<details(?:\s[^<>]{0,80})?>\s{0,9}<summary>[^<]{0,20}(?:thought|thinking|reasoning)[^<]{0,60}</summary>`,
     close: '</details>',
@@ -34,7 +35,8 @@ const UNTAGGED: readonly Thought[] = [
     close: String.raw`${FINAL_CHANNEL}|<\|(?:end|return)\|>(?=\s*[^<\s])`,
   },
   { open: String.raw`(?:<\|begin\|>assistant)?<\|think\|>`, close: String.raw`<\|content\|>` },
-  // Words instead of tokens, in lower and upper case as here. They open no thought unless the closing words follow.
+  // Words instead of tokens, compared case-sensitively at the start of the reply. In a complete reply they open a
+  // thought only if the closing words follow.
   { open: 'analysis', close: String.raw`assistant\s{0,2}final`, isPlain: true },
   { open: 'Thinking...', close: '...done thinking.', isPlain: true },
   { open: 'Here is my thought process:', close: 'Here is my response:', isPlain: true },
@@ -43,9 +45,11 @@ const UNTAGGED: readonly Thought[] = [
 const THOUGHTS = [...TAGGED, ...UNTAGGED];
 
 const OPENING = String.raw`(?<=(?:^|\n|[|a-z]>)[ \t]{0,8})(?:${THOUGHTS.map(({ open }) => `(${open})`).join('|')})`;
-/** A closing marker without an opening one: some templates put that into the prompt. Not within a sentence. */
+/**
+ * A closing marker without an opening one: some templates put the opening one into the prompt. Not within a sentence.
+ */
 const CLOSING = String.raw`(${TAGGED.map(({ close }) => close).join('|')})(?![ \t]*[\p{Ll}\p{Pe}\p{Pf},.;:?!'"])`;
-/** Tokens that end the reply. A model without a stop token may write more after one, which is dropped. */
+/** Tokens that end the reply. An endpoint that does not stop at them may send more text, which is dropped. */
 const END = String.raw`(###(?<=\n###) (?:Instruction|Human|User):|<\|(?:im_end|eot_id|eom_id|end|return|endoftext|end_of_text|end_of_turn|END_RESPONSE|end_of_solution)\|>|<｜end▁of▁sentence｜>|</s>|<end_of_turn>|<(?:seed:)?eos>)(?=\s*(?:\n|<|$))`;
 const TOKEN = String.raw`(?:<\|(?!\w*(?:think|thought|reason|channel|message|call))\w{2,30}\|>|\[\|\w{2,30}\|\])`;
 const WRAPPER_TAG = '(?:(?:final_)?(?:answer|response|result|output|reply|review)|feedback_response)';
@@ -97,7 +101,7 @@ export function stripThoughts(received: string, isComplete: boolean): { text: st
       isInvalid ||= !isLeading && hasScore(reply.slice(at, end));
       at = end;
     } else if (kind === THOUGHTS.length) {
-      // A closing marker below the reply's own score ends no thought.
+      // A closing marker below the first words of the reply itself ends no thought.
       hasStarted ||= startsWithReply(text);
       if (hasStarted) text += match[0];
       else {
@@ -127,7 +131,7 @@ function withoutPartialMarker(reply: string): string {
   return mayOpen ? '' : reply.replace(PARTIAL_MARKER, '');
 }
 
-/** An object, or the tags that stand for one. */
+/** The start of an object, or of the tags that stand for one. */
 export const REPLY_START = /^\s*(?:```\w*\s*)?(?:[["\s]*\{|<(?:hustle_?score|score|feedback|tool_call)>)/i;
 const hasScore = (text: string): boolean => /"score"/.test(text) || parseScoredText(text, true).score !== null;
 const startsWithReply = (text: string): boolean =>

@@ -41,14 +41,17 @@ import { parseJson } from '../../parse-json.ts';
 /** Excludes model names, because the SDK would call such a model through its vendor's gateway. */
 type ModelInstance = Exclude<LanguageModel, string>;
 
-/** Two attempts: one retry, and only before the first output, because a user is waiting. */
+/**
+ * At most one retry of a failed call, because a user is waiting. Sending a request again with a rejected parameter
+ * replaced or left out does not count.
+ */
 const MAX_ATTEMPTS = 2;
 const RETRY_AFTER_MS = 250;
-/** A provider that asks for a longer delay is not retried; the user sees the time instead. */
+/** A call is not retried if the provider asks for a longer delay. */
 const MAX_RETRY_DELAY_MS = 5_000;
 const MAX_REPORTED_DELAY_MS = 24 * 60 * 60 * 1000;
 
-// Suppresses console warnings about schema features that a provider ignores.
+// Suppresses the console warnings of the SDK, for example about schema features that a provider ignores.
 globalThis.AI_SDK_LOG_WARNINGS = false;
 
 /** `rejectedParameters`: those of `PARAMETER_REPLACEMENTS` that the endpoint has rejected. `streamReply` adds to them. */
@@ -123,10 +126,10 @@ export async function* streamReply(
       }
       const { problem, mayRetry } = classifyFailure(failure);
       const delayMs = failure.delayMs ?? RETRY_AFTER_MS * (1 + Math.random());
-      // Rate-limited without a stated delay: an immediate retry would only add load.
+      // Rate-limited without a stated delay: a retry within a second would only add load.
       const isDelayUnknown = failure.status === 429 && failure.delayMs === null;
       if (!mayRetry || isDelayUnknown || hasAnswered || attempt === MAX_ATTEMPTS || delayMs > MAX_RETRY_DELAY_MS) {
-        // The replacement did not help, so the parameter may not be the cause.
+        // The call failed all the same, so the parameter may not have been the cause.
         for (const name of added) rejectedParameters.delete(name);
         throw new ModelError(problem, retryAfterMs(failure), failureDetails(failure));
       }
@@ -152,7 +155,7 @@ async function* streamOnce(
     instructions,
     prompt,
     maxOutputTokens,
-    // `streamReply` retries. The SDK's own retries would repeat a request over its daily quota.
+    // `streamReply` retries. The SDK would also retry when a daily quota is used up.
     maxRetries: 0,
     abortSignal: signal,
     ...(schema !== null && { output }),
@@ -197,8 +200,8 @@ const findRejectedParameter = ({ statusCode, responseBody = '' }: APICallError):
   rejectedParameter(statusCode ?? null, parseJson(responseBody));
 
 /**
- * Reduces an unexpected error to its name and stack frames for the server's log. Threat: such errors quote the request,
- * for example an invalid header with the API key.
+ * Reduces an unexpected error to its name and stack frames for the server's log. Threat: such an error can quote the
+ * request, for example an invalid header with the API key.
  */
 function redactError(error: unknown): Error {
   const { name, stack = '' } = error instanceof Error ? error : new Error();
@@ -218,7 +221,7 @@ const FINISH_REASONS: Readonly<Record<SdkFinishReason, FinishReason>> = {
   other: 'other',
 };
 
-/** The names that other endpoints give to what OpenAI calls `stop`, `length` and `content_filter`, or to a failure. */
+/** Raw finish reasons, in lower case, of endpoints whose names for them the SDK does not know. */
 const OTHER_FINISHES: ReadonlyMap<string, FinishReason> = new Map([
   ...['stop', 'eos', 'eos_token', 'end_turn', 'end_of_turn', 'stop_sequence', 'complete'].map(
     (raw) => [raw, 'stop'] as const,
@@ -245,10 +248,10 @@ const toTokenCount = (reported: number | undefined): number | null =>
   reported !== undefined && Number.isInteger(reported) && reported >= 0 && reported < 2 ** 31 ? reported : null;
 
 const PROTOCOL_ERRORS = [JSONParseError, TypeValidationError, EmptyResponseBodyError];
-/** Thrown by the SDK when a stream ends without the provider's end marker. */
+/** The SDK throws them when a stream ends without the provider's end marker, and seldom for other faults. */
 const TRUNCATED_STREAM_ERRORS = [NoOutputGeneratedError, InvalidResponseDataError];
 
-/** Returns null for an error that neither the provider nor the network caused. */
+/** Returns null for an unexpected error. */
 function toFailure(error: unknown): Failure | null {
   const noDetails = { status: null, codes: [], delayMs: null, perDay: false, malformed: false };
   if (isAnswerTooLong(error)) return { ...noDetails, malformed: true };

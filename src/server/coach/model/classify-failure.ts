@@ -1,6 +1,7 @@
 /**
  * Maps a provider's failure to one of the five classes of docs/specification/coach.md 8 and decides on a retry. Codes
- * and types take precedence over the status. Messages are ignored: they change, and they quote the request.
+ * and types take precedence over the status. Messages do not count for the class: they change, and they can quote the
+ * request.
  */
 import type { AnalysisProblem } from '#domain/coach/coach.ts';
 import { isObject } from '../../parse-json.ts';
@@ -15,7 +16,7 @@ export type Failure = {
   delayMs: number | null;
   /** A daily quota is used up. */
   perDay: boolean;
-  /** The response violates the protocol. */
+  /** The response violates the protocol or is too long. */
   malformed: boolean;
 };
 
@@ -48,7 +49,8 @@ const PROBLEM_BY_CODE: ReadonlyMap<string, AnalysisProblem> = new Map(
     overloaded_error: 'network',
     timeout_error: 'network',
     request_too_large: 'general',
-    // OpenAI and compatible endpoints. `insufficient_quota` is an unpaid bill: only the operator can fix it.
+    // OpenAI and compatible endpoints. `insufficient_quota` means that the account has no credit left: only the
+    // operator can fix it.
     insufficient_quota: 'configuration',
     invalid_api_key: 'configuration',
     model_not_found: 'configuration',
@@ -83,11 +85,11 @@ export function classifyFailure({ status, codes, perDay, malformed }: Failure): 
 /** Threat: an endpoint sends thousands of codes and floods the server's log, which contains them. */
 const MAX_CODES = 8;
 
-/** Accepts only short identifiers, so that no text of the journal can pass as a code. */
+/** Accepts only identifiers without spaces, so that no sentence of the journal can pass as a code. */
 export const isCode = (value: unknown): value is string =>
   typeof value === 'string' && /^[A-Za-z][\w.-]{1,80}$/.test(value);
 
-/** Reads an error body in the formats of Google, Anthropic and OpenAI. Google may wrap it in an array. */
+/** Reads an error body in the formats of Google, Anthropic, OpenAI and OpenRouter. Google may wrap it in an array. */
 export function readErrorBody(body: unknown): Pick<Failure, 'codes' | 'delayMs' | 'perDay'> {
   const outer: unknown = Array.isArray(body) ? body[0] : body;
   const error = isObject(outer) && isObject(outer['error']) ? outer['error'] : isObject(outer) ? outer : {};
@@ -118,21 +120,21 @@ const DURATION =
   /^(?:(\d{1,4})d)?(?:(\d{1,5})h)?(?:(\d{1,6})m(?!s))?(?:(\d{1,9}(?:\.\d+)?)s)?(?:(\d{1,12}(?:\.\d+)?)ms)?$/;
 const UNIT_MS = [86_400_000, 3_600_000, 60_000, 1_000, 1];
 
-/** Parses a duration: `37s`, `1.5s`, `6m0s`, `12ms`. */
+/** Parses a duration such as `37s`, `1.5s`, `6m0s` or `12ms`. */
 function durationMs(text: unknown): number | null {
   const parts = typeof text === 'string' && text !== '' ? DURATION.exec(text)?.slice(1) : undefined;
   return parts ? Math.ceil(parts.reduce((ms, part, unit) => ms + Number(part ?? 0) * UNIT_MS[unit]!, 0)) : null;
 }
 
-/** Unvalidated: OpenRouter quotes headers in a body. */
+/** The values may have any type, because OpenRouter quotes headers in a JSON body. */
 type Headers = Readonly<Record<string, unknown>>;
 const NUMBER = /^\d{1,12}(?:\.\d+)?$/;
 const MAX_SECONDS = 1e9;
 const MAX_EPOCH_SECONDS = 1e11;
 
 /**
- * Parses seconds, a duration, or a time relative to the response's `date` header: a date, or seconds or ms of the
- * epoch.
+ * Parses seconds, a duration, or a point in time: a date, or seconds or milliseconds since the epoch. The delay until a
+ * point in time is counted from the response's `date` header.
  */
 function delayUntilMs(value: string, { date = '' }: Record<string, string>): number | null {
   const number = /^\d{1,15}(?:\.\d+)?$/.test(value) ? Number(value) : null;
@@ -145,8 +147,8 @@ function delayUntilMs(value: string, { date = '' }: Record<string, string>): num
 
 /**
  * Reads `retry-after-ms` and `retry-after`. A 429 without them may say when its limits are reset: OpenAI, Groq, Azure
- * and Cerebras in `x-ratelimit-reset-…`, Anthropic in `anthropic-ratelimit-…-reset`, others in `ratelimit`. Of several
- * limits, those with nothing remaining count, and of these the one that is reset last.
+ * and Cerebras in `x-ratelimit-reset-…`, Anthropic in `anthropic-ratelimit-…-reset`, others in `ratelimit`. The limit
+ * that is reset last counts. If some limits have nothing remaining, only these are compared.
  */
 export function headerDelayMs(received: Headers | undefined, status: number | null): number | null {
   const headers = Object.fromEntries(
@@ -172,7 +174,7 @@ export function headerDelayMs(received: Headers | undefined, status: number | nu
 
 /** Parameters that some endpoints reject, and how they are sent then. Null: not at all. */
 export const PARAMETER_REPLACEMENTS: ReadonlyMap<string, string | null> = new Map([
-  // OpenAI's reasoning models
+  // Rejected by OpenAI's reasoning models.
   ['max_tokens', 'max_completion_tokens'],
   ['temperature', null],
   ['stream_options', null],

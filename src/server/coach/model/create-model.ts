@@ -15,15 +15,22 @@ const REPLY_FORMS: Readonly<Record<StructuredBy, ReplyForm>> = {
 
 export function createCoachModel(settings: CoachSettings): CoachModel {
   const { provider, model, structuredBy } = settings;
-  /** Set when the endpoint answers a text fallback: later requests of this process skip the schema. */
+  /**
+   * Set when the endpoint rejects the schema but answers the text fallback: later requests of this process that have a
+   * fallback skip the schema.
+   */
   let isSchemaUnsupported = false;
   const rejectedParameters = new Set<string>();
-  /** Whether the model opens its thoughts with a marker, if it has any. Null before the first complete answer. */
+  /**
+   * False: the model's thoughts lack their opening marker. Null: unknown, until an OpenAI-compatible endpoint has given
+   * a complete answer.
+   */
   let opensThoughts: boolean | null = provider === 'openai-compatible' ? null : true;
 
   /**
-   * Threat to privacy and taste: some chat templates put `<think>` into the prompt, so that an answer begins with a
-   * thought and only `</think>` tells. Holds back the start of an answer until it cannot be such a thought.
+   * Some chat templates put `<think>` into the prompt. The answer then begins with a thought whose only marker is the
+   * closing `</think>`. Holds back an answer until such a thought has ended or is ruled out, so that the user does not
+   * see it.
    */
   async function* holdBackThoughts(parts: AsyncIterable<ModelPart>): AsyncGenerator<ModelPart> {
     let held: ModelPart | null = null;
@@ -75,13 +82,16 @@ export function createCoachModel(settings: CoachSettings): CoachModel {
   };
 }
 
-/** The start of an object, a marker, a bold name or a score line, which no thought has. */
+/**
+ * The start of an object or list, of a fence, tag, heading or bold name, or of a score line. An untagged thought is
+ * expected to start with plain words.
+ */
 const startsAsAsked = (text: string): boolean => /^\s*(?:[{[<`*#◁]|hustle)/i.test(text);
 
 /**
  * Endpoints answer an unsupported reply format with one of these statuses. Other errors have these statuses too; then
- * the text fallback fails with the same error. `general` means that the content was rejected, so a retry as text would
- * fail too.
+ * the text fallback fails with the same error. `general` means that the content was rejected or is too long, so a retry
+ * as text would fail too.
  */
 const isFormatRejection = (error: unknown): boolean =>
   error instanceof ModelError &&

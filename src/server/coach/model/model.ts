@@ -16,7 +16,10 @@ export type ModelRequest = {
   beforeRetry?: () => Promise<void>;
 };
 
-/** `length`: the token limit. `blocked`: the provider's safety filter. `interrupted`: the connection. */
+/**
+ * `length`: the token limit. `blocked`: the provider's safety filter. `interrupted`: the connection or the provider
+ * failed.
+ */
 export type FinishReason = 'stop' | 'length' | 'blocked' | 'interrupted' | 'other';
 
 export type ModelPart =
@@ -29,18 +32,18 @@ export type ModelPart =
       finish: FinishReason;
       /** The provider's own name of the finish reason. */
       rawFinish: string | null;
-      /** The resolved version if the model's name is an alias; null if the provider does not report it. */
+      /** The model that the provider reports, such as the version behind an alias; null if it reports none. */
       modelVersion: string | null;
       inputTokens: number | null;
       outputTokens: number | null;
     };
 
-/** A failed call. Contains no text of the provider, which could quote the journal. */
+/** A failed call. Contains no message of the provider, which could quote the journal. */
 export class ModelError extends Error {
   readonly problem: AnalysisProblem;
   /** The delay that the provider asks for; null if unknown. */
   readonly retryAfterMs: number | null;
-  /** For the server's log: status and codes only. */
+  /** For the server's log: status, codes, daily quota and delay. */
   readonly details: Readonly<Record<string, string | number | null>>;
 
   constructor(problem: AnalysisProblem, retryAfterMs: number | null, details: ModelError['details']) {
@@ -53,7 +56,10 @@ export class ModelError extends Error {
 }
 
 export interface CoachModel {
-  /** The last part is `end`. Throws a ModelError, the signal's reason after an abort, or the error of `beforeRetry`. */
+  /**
+   * The last part is `end`. Throws a ModelError, the signal's reason after an abort, the error of `beforeRetry`, or an
+   * unexpected error, redacted.
+   */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
   describe(): { provider: string; model: string; replies: ReplyForm };
 }

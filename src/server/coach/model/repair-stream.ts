@@ -28,7 +28,10 @@ function repairChoice(choice: unknown): unknown {
 }
 
 const ANTHROPIC_EVENTS = /^(?:message_(?:start|delta|stop)|content_block_(?:start|delta|stop)|ping|error)$/;
-/** Anthropic may add types of events (https://docs.anthropic.com/en/docs/build-with-claude/streaming). */
+/**
+ * Anthropic may add event types, which clients shall ignore
+ * (https://docs.anthropic.com/en/docs/build-with-claude/streaming).
+ */
 export const dropUnknownAnthropicEvent: RepairEvent = (event) =>
   ANTHROPIC_EVENTS.test(String(event['type'])) ? event : null;
 
