@@ -8,7 +8,7 @@ export type AuthSettings = {
   readonly signingKeyFile: string | null;
   /**
    * Addresses outside PUBLIC_URL to which a sign-in or a link in a mail may redirect. The server also serves its pages
-   * under the hosts of these addresses.
+   * under the hosts of those with http or https.
    */
   readonly redirectPatterns: readonly RedirectPattern[];
   readonly clientAddressHeader: string | null;
@@ -35,7 +35,7 @@ export type OAuthProvider = {
   readonly name: string;
   /** Completes the text of the button, "Continue with …". */
   readonly label: string;
-  /** `github` speaks plain OAuth 2 and has an API for addresses; every other provider speaks OpenID Connect. */
+  /** `github` speaks plain OAuth 2 and has an API for mail addresses; every other provider speaks OpenID Connect. */
   readonly kind: 'oidc' | 'github';
   /** Origin and path of the issuer; for GitHub, the origin of its sign-in pages. */
   readonly issuer: string;
@@ -53,7 +53,7 @@ export type SmsSettings = {
   readonly from: string;
   /** Dialling codes that codes may be sent to, such as `+49`; empty allows every country. */
   readonly countries: readonly string[];
-  /** Maximum number of text messages that the whole server sends in a day. */
+  /** Maximum number of text messages in a day, of all server processes together. */
   readonly dailyLimit: number;
 };
 
@@ -83,7 +83,8 @@ export function readAuthSettings(settings: SettingsReader, production: boolean, 
   const oauthProviders = readOAuthProviders(settings, production);
   const sms = readSmsSettings(settings, production);
   return {
-    // Threat: with autoconfirm a stranger signs up with another person's address (docs/specification/accounts.md 17).
+    // Off by default in production with mail. Threat: with autoconfirm a stranger signs up with another person's
+    // address (docs/specification/accounts.md 17).
     autoconfirm: settings.onOff('AUTH_AUTOCONFIRM', !(production && sendsMail)),
     rateLimits: settings.onOff('AUTH_RATE_LIMITS', true),
     signingKeyFile: settings.optionalPath('AUTH_SIGNING_KEY_FILE'),

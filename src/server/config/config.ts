@@ -44,7 +44,7 @@ export type Config = DatabaseSettings & {
   readonly metrics: 'off' | 'loopback' | 'open';
   /** null: no traces. */
   readonly tracing: TracingSettings | null;
-  /** `url` is the base URL of the simulators' process; null when none is running. */
+  /** `url` is the base URL of the simulators' process; null without one. */
   readonly sandbox: { readonly on: boolean; readonly url: string | null };
   readonly auth: AuthSettings;
   readonly mail: { readonly smtpUrl: Secret | null; readonly from: string; readonly tls: boolean };
@@ -72,7 +72,7 @@ export type BackupSettings = {
   readonly dir: string;
   /** How many backups of the folder stay; null: all. */
   readonly keep: number | null;
-  /** Public age keys; none: backups are not encrypted. */
+  /** Public keys of `age`, which encrypts backups; none: backups are not encrypted. */
   readonly recipients: readonly string[];
 };
 
@@ -101,7 +101,7 @@ export function readConfig(env?: Environment): Config {
   return config;
 }
 
-/** For a diagnosis: with problems, defaults take the place of the invalid settings. */
+/** For a diagnosis: returns the problems instead of throwing. Invalid settings then mostly have their defaults. */
 export function inspectConfig(env: Environment = process.env): { config: Config; problems: readonly string[] } {
   const settings = new SettingsReader(env);
   const environment = settings.oneOf('NODE_ENV', ['production', 'development', 'test'], 'development');
@@ -221,7 +221,7 @@ const GROUP_OR_OTHER_ACCESS = 0o077;
  * Creates the data directory (embedded database, signing key) with mode 0700, or warns when an existing one is
  * accessible to other users. It does not chmod an existing folder, because other programs may use it too.
  *
- * @throws Error that names DATA_DIR if it cannot be a folder
+ * @throws Error that names DATA_DIR if the folder cannot be created
  */
 export async function prepareDataDirectory(dataDir: string, log: Pick<Logger, 'warn'>): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {

@@ -1,4 +1,4 @@
-/** Tells whether a host is on a private network, so its traffic never crosses the internet. */
+/** Tells whether a host is on a private network, by its address or the form of its name. */
 import { BlockList, isIP } from 'node:net';
 
 /** The ranges of RFC 1918 (private), 6598 (carrier NAT and VPNs), 4193 (unique local), 3927 and 4291 (link-local). */
@@ -11,7 +11,7 @@ PRIVATE.addSubnet('169.254.0.0', 16);
 PRIVATE.addSubnet('fc00::', 7, 'ipv6');
 PRIVATE.addSubnet('fe80::', 10, 'ipv6');
 
-/** Names for private networks: without a dot, or under a suffix that public DNS does not delegate. */
+/** Names for private networks: without a dot, or under a suffix that is used for local names only. */
 const PRIVATE_NAME = /^[^.]+$|\.(?:local|localhost|internal|lan|home\.arpa)$/;
 
 /** @param host in the format of `URL.hostname`: lower case, with an IPv6 address in brackets */

@@ -97,8 +97,8 @@ function readBaseUrl(
     settings.problem('AI_BASE_URL', `must be an http or https address without credentials or query`, example);
     return example;
   }
-  // Threat: journals and the API key cross the internet unencrypted. Only a self-hosted model in a private network,
-  // which often speaks plain http, needs no https.
+  // Threat: journals and the API key cross the internet unencrypted. So plain http is accepted only for a self-hosted
+  // model on a private network, and in development for a simulator on this machine.
   const isHttpAllowed =
     provider === 'openai-compatible' ? isPrivateNetworkHost(url.hostname) : !production && isLoopback(url.hostname);
   if (url.protocol !== 'https:' && !isHttpAllowed) settings.problem('AI_BASE_URL', 'must begin with https://', example);
@@ -116,7 +116,7 @@ export type PaypalSettings = {
 
 const LIVE_API = 'https://api-m.paypal.com';
 
-/** Null: payments are off. A client id, secret or webhook id without the rest of the credentials is reported. */
+/** Null: payments are off. Client id and secret are required once one of them or the webhook id is set. */
 export function readPaypalSettings(settings: SettingsReader, production: boolean): PaypalSettings | null {
   const apiBase = settings.url('PAYPAL_API_BASE', 'https://api-m.sandbox.paypal.com', LIVE_API) ?? LIVE_API;
   const clientId = settings.optional('PAYPAL_CLIENT_ID');
@@ -124,7 +124,8 @@ export function readPaypalSettings(settings: SettingsReader, production: boolean
   const webhookId = settings.optional('PAYPAL_WEBHOOK_ID');
 
   // Threat: the server at this address receives the secret and decides what counts as paid, and over plain http anybody
-  // in the network can answer in its place. So only a simulator on this machine needs no https.
+  // in the network can answer in its place. So plain http is accepted only for a simulator on this machine in
+  // development.
   const { protocol, hostname } = new URL(apiBase);
   if (production && isLoopback(hostname)) {
     settings.problem('PAYPAL_API_BASE', 'must not be loopback with NODE_ENV=production', LIVE_API);
@@ -297,7 +298,7 @@ export type PushSettings = {
 
 const HOST = /^(?:\*\.)?(?:[a-z0-9-]+\.)+[a-z][a-z0-9-]*$/;
 
-/** Null: `PUSH_SERVICES=off`. */
+/** Null: `PUSH_SERVICES` is `off` or invalid. */
 export function readPushSettings(settings: SettingsReader, isProduction: boolean): PushSettings | null {
   const value = settings.text('PUSH_SERVICES', DEFAULT_SERVICES);
   if (value === 'off') return null;
@@ -311,7 +312,7 @@ export function readPushSettings(settings: SettingsReader, isProduction: boolean
   return { services };
 }
 
-/** Plain http is for a simulator on this machine. */
+/** Plain http is for a simulator on this machine, in development only. */
 function isOrigin(service: string, isProduction: boolean): boolean {
   const url = URL.parse(service);
   if (url?.origin !== service) return false;

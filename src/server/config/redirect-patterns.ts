@@ -21,7 +21,7 @@ export type RedirectPattern = {
 const PATTERN = /^([a-z][a-z0-9+.-]*:)\/\/([^/?#:[\]\\@\s]*|\[[0-9a-f:]+\])(?::(\d{1,5}|\*))?(\/[^#\\\s]*)?$/i;
 /** Host labels with `*` for a part of a label. `**` stands for whole labels, and may only begin the host. */
 const HOST_PATTERN = /^(?:\*\*(?:\.|$))?(?:[a-z0-9*_-]+(?:\.[a-z0-9*_-]+)*)?$/i;
-/** These URLs run as script or show attacker-controlled content. */
+/** URLs with these schemes can run as script or show attacker-controlled content. */
 const DANGEROUS_PROTOCOLS = new Set(['javascript:', 'data:', 'vbscript:', 'blob:', 'file:', 'about:']);
 
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
@@ -50,7 +50,7 @@ export const matchesPattern = (url: URL, pattern: RedirectPattern): boolean =>
 export const isWebProtocol = ({ protocol }: Pick<RedirectPattern, 'protocol'>): boolean =>
   Object.hasOwn(DEFAULT_PORTS, protocol);
 
-/** Whether the address lies on a host, with its scheme and port, that the pattern lists. */
+/** Whether scheme, host and port of the URL match the pattern. */
 export const matchesHost = (url: URL, { protocol, host, port }: RedirectPattern): boolean =>
   url.protocol === protocol && host.test(url.hostname) && (port === '*' || url.port === port);
 

@@ -1,4 +1,4 @@
-/** Reads and validates settings by type, and collects problems, each with an example of a valid value. */
+/** Reads and validates settings by type, and collects the problems, mostly with an example of a valid value. */
 import { resolve } from 'node:path';
 import type { ClientConfig } from '#domain/client-config.ts';
 import { isTrustworthyProviderUrl } from './private-network.ts';
@@ -136,7 +136,7 @@ export class SettingsReader {
     return null;
   }
 
-  /** The name of a header in small letters. An invalid name would make every request that reads it fail. */
+  /** The name of a header, in lower case. An invalid name would make every request that reads it fail. */
   headerName(name: string, example: string): string | null {
     const value = this.optional(name);
     if (value === null || /^[\w!#$%&'*+.^`|~-]+$/.test(value)) return value?.toLowerCase() ?? null;
@@ -178,7 +178,7 @@ export class SettingsReader {
     return null;
   }
 
-  /** An address with or without a name. Without an address, mails would leave without a sender. */
+  /** A mail address, alone or as `Name <address>`. Without an address, mails would leave without a sender. */
   sender(name: string, fallback: string): string {
     const value = this.text(name, fallback);
     if (/^(?:[^<>]*<[^\s@<>,]+@[^\s@<>,]+>|[^\s@<>,]+@[^\s@<>,]+)$/.test(value)) return value;

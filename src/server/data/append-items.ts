@@ -1,11 +1,11 @@
 /**
- * Appends items to the numbered list of a day, for everything that writes from outside the journal's page: the function
+ * Appends items to the list that ends the log of a day, for what comes from outside the journal's page: the function
  * `append-item`, Slack, mails and notifications (docs/specification/capture.md 1).
  *
- * One statement appends to a log that ends with a list, which most do. It sees the latest log, also if another writer
- * holds it. Otherwise it merges like a second device: the log is read, the items are appended, and the write names the
- * revision that was read. A change in between makes it start again. Triggers keep the version and tell the open pages,
- * as after every save.
+ * One statement appends to a log that ends with a list. It sees the latest log, also if another writer holds its lock.
+ * Any other log is merged like a change of a second device: the log is read, the items are appended, and the write
+ * names the revision that was read. A change in between makes it start again. Triggers keep the version and tell the
+ * open pages, as after every save.
  */
 import { createHash } from 'node:crypto';
 import { latestToday, type Day } from '#domain/day/day.ts';
@@ -29,11 +29,16 @@ export type Append = {
   readonly date: Day;
   /** Plain texts, as `parseItems` returns them: a line end is a break in the item. */
   readonly items: readonly string[];
-  /** A key is used once for a user: the same items under it are appended once. Null appends each time. */
+  /**
+   * The idempotency key of a user: the same items under a key are appended once, as long as the key is kept (30 days).
+   * Null: they are appended each time.
+   */
   readonly key: string | null;
 };
 
-/** `repeated`: the key was used before, `date` is the day of then, and nothing was appended. */
+/**
+ * `repeated`: the key was used before, so nothing was appended; `date` and `revision` are those of the first append.
+ */
 export type Appended = { outcome: 'appended' | 'repeated'; date: Day; revision: number };
 
 export type AppendRefusal = 'empty' | 'too_long' | 'future_day' | 'locked_day' | 'full' | 'key_reused';
@@ -47,7 +52,7 @@ const REFUSALS: Readonly<Record<AppendRefusal, string>> = {
   key_reused: 'Another text was sent with this key. Please send each text with a key of its own.',
 };
 
-/** The items were not appended, and will not be if the same is tried again. */
+/** The append was refused. A retry right away would be refused too. */
 export class AppendError extends Error {
   override name = 'AppendError';
   readonly reason: AppendRefusal;
@@ -59,10 +64,15 @@ export class AppendError extends Error {
 }
 
 export const APPEND_KEY_MAX_LENGTH = 200;
-/** No user who types saves often enough to win this many races in a row. */
+/**
+ * Attempts to append while other writers change the log. A user who types does not save often enough to win all of
+ * these races.
+ */
 const MAX_ATTEMPTS = 8;
 
-/** An identity that may append and do nothing else, for work on behalf of a user who has no session. */
+/**
+ * The identity of a user for work without a session, with the rights of a personal access token of the scope `append`.
+ */
 export const actAsUser = (userId: string): AppendingUser => ({
   userId,
   identity: {
@@ -78,7 +88,7 @@ const READ = `
          left join public.entries as entry on entry.user_id = $1::uuid and entry.date = $2::date
          left join public.appended_items as used on used.user_id = $1::uuid and used.key = $3::text`;
 
-/** The key is noted by the statement that writes the log, so there is never one without the other. */
+/** The statement that writes the log also stores the key, so a key is never stored without its items. */
 const noteKey = `noted as (
     insert into public.appended_items (user_id, key, items_hash, date, revision)
     select $1::uuid, $4::text, $5::text, $2::date, saved.revision from saved where $4::text is not null)
@@ -86,7 +96,8 @@ const noteKey = `noted as (
 
 /**
  * As `appendItems` of the domain does with a log whose last element is a list without an empty item at its end. A used
- * key violates the primary key of the keys, which takes the write back. `$6`: the most bytes that it may write.
+ * key violates the primary key of `appended_items`, which rolls the write back. `$6`: the maximum size of the new log
+ * in bytes.
  */
 const APPEND = `
   with saved as (
@@ -121,8 +132,8 @@ type Row = {
 type Saved = { revision: number; bytes: number };
 
 /**
- * @throws AppendError; a DataError if the user has written too much in a minute; an error of the database, after which
- * the caller may try again with the same key
+ * @throws AppendError; a DataError at a limit of the write quota, or if every attempt failed; an error of the database,
+ * after which the caller may try again with the same key
  */
 export async function appendItems(
   { database, clock, writeQuota }: AppendDeps,
@@ -167,7 +178,10 @@ export async function appendItems(
   }
   throw dataError('PGRST000', { message: 'This day is changing too fast. Please try again' });
 
-  /** Null if another writer has changed the log or used the key since it was read. */
+  /**
+   * Null if the key was used before, or no row was written: another writer has changed the log, or `APPEND` does not
+   * apply to it.
+   */
   async function save(user: AsUser, text: string, values: unknown[]): Promise<Saved | null> {
     try {
       const { rows } = await user.statement<Saved>(text, values);

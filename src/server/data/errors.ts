@@ -1,14 +1,14 @@
 /**
- * The catalogue of the data API's errors (docs/specification/api.md 21). Five-character codes are PostgreSQL
- * SQLSTATEs, used where the API rejects what the database would reject too.
+ * The catalogue of the data API's errors (docs/specification/api.md 21). Five-character codes are SQLSTATEs of
+ * PostgreSQL.
  */
 import { VERSION_DAYS, ENTRY_MAX_BYTES, STORAGE_FULL_CODE, STORED_MAX_BYTES } from '#domain/log/entry.ts';
 import { isCollision, isDatabaseFailure, isTransient, PERMISSION_DENIED } from '../database/database-error.ts';
 import { BusyError } from '../load/request-context.ts';
 
 /**
- * Rows per write: the default page size of a hosted project's data API, so a client can write in one request what it
- * read in one. Ten years of logs take four requests.
+ * Maximum number of rows in a write: the default page size of Supabase's data API, so a client can write in one request
+ * what it has read there in one.
  */
 export const MAX_ROWS = 1_000;
 
@@ -95,7 +95,7 @@ export function dataError(code: DataErrorCode, overrides: ErrorOverrides = {}): 
 
 // Maps errors of the database to answers of the data API (docs/specification/api.md 21).
 
-/** Bad data, or a broken constraint. */
+/** Class 22 is bad data, class 23 a violated constraint. */
 const isOfDataClass = (code: string): boolean => /^2[23]/.test(code);
 
 /** Statuses of errors that a request can cause. Unlisted codes of class 22 (bad data) and 23 (constraint) are 400. */

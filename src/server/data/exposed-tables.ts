@@ -28,13 +28,13 @@ export type ExposedTable = {
   readonly columns: ReadonlyMap<string, Column>;
   /** The primary key: the conflict target of an upsert without `on_conflict`. */
   readonly key: readonly Column[];
-  /** The rest of an index whose first columns are the user and the day, if the table has one. */
+  /** The column after the user and the day in an index of the table; null without such an index. */
   readonly orderOfDay: Column | null;
   /** The column that names the user of a row. */
   readonly user: Column;
-  /** The columns of a log's HTML and its day. */
+  /** The columns of a log's HTML and its day; null for a table without logs. */
   readonly log: { readonly content: Column; readonly day: Column } | null;
-  /** A view that computes its rows from those of other tables, so that even one row needs all of them. */
+  /** A view that computes its rows from those of other tables, so that one row may need all of them. */
   readonly isComputed: boolean;
   /** Texts of many kilobytes, whose queries `query-cost.ts` limits. */
   readonly longTexts: ReadonlySet<Column>;

@@ -22,7 +22,7 @@ const PREFERENCES: ReadonlyMap<string, Preference> = new Map<string, Preference>
   ['return=minimal', { representation: false }],
   ['return=headers-only', { location: true }],
   ['count=exact', { count: true }],
-  // Journals are small: the exact count is as cheap as an estimate, and satisfies both preferences.
+  // The exact count satisfies these preferences too, and journals are small enough for it.
   ['count=planned', { count: true }],
   ['count=estimated', { count: true }],
   ['resolution=merge-duplicates', { resolution: 'merge' }],

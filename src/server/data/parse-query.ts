@@ -36,7 +36,7 @@ export function parseQuery(table: ExposedTable, search: string): Query {
   return { select, where, order, range: { offset, limit }, columns, onConflict };
 }
 
-/** Counts the conditions in groups, and a group as one: an empty nesting is work too. */
+/** Counts each condition, also within groups, and each group as one more: nesting takes work too. */
 const countConditions = (conditions: readonly Condition[]): number =>
   conditions.reduce(
     (count, condition) => count + 1 + (condition.kind === 'group' ? countConditions(condition.conditions) : 0),
@@ -88,7 +88,10 @@ function toSelectError(table: ExposedTable, name: string, text: string) {
   return dataError('42703', { message: `column ${table.name}.${name} does not exist` });
 }
 
-/** `parseNames` trims the name. Threat: a lazy name before optional spaces takes quadratic time for 16 KB of spaces. */
+/**
+ * Takes no spaces around the name, which `parseNames` trims. Threat: a lazy name before optional spaces takes quadratic
+ * time for 16 KB of spaces.
+ */
 const ORDER_TERM = /^([^.]+)(?:\.(asc|desc))?(?:\.(nullsfirst|nullslast))?$/;
 
 function parseOrder(table: ExposedTable, text: string): Order[] {
@@ -136,8 +139,8 @@ export function findWritableColumn(table: ExposedTable, name: string): Column {
 // Parses the filters of a query string: `date=gte.2026-01-01`, `id=in.(a,b)`, `or=(date.eq.x,and(...))`
 // (docs/specification/api.md 19).
 //
-// Threat: SQL injection. Values are never interpreted; they become parameters of the statement. Names are resolved to
-// the objects of the allow-list, so no text of the request reaches SQL as a column or an operator.
+// Threat: SQL injection. Values become parameters of the statement; those of `is` are compared with a fixed list. Names
+// are resolved to the objects of the allow-list, so no text of the request reaches SQL as a column or an operator.
 
 /** The most filters of a query, with those in groups; real requests have a handful. */
 const MAX_CONDITIONS = 100;

@@ -79,8 +79,8 @@ const readValues = (object: JsonObject, columns: readonly Column[], missingIsDef
   });
 
 /**
- * No column holds JSON, so arrays and objects are rejected; deeply nested ones would also overflow JSON.stringify. A
- * list of integers becomes PostgreSQL's text form of one.
+ * No column holds JSON, so arrays and objects are rejected; deeply nested ones would also overflow JSON.stringify. Only
+ * for a `smallint[]` column, a list of integers becomes PostgreSQL's text form of an array.
  */
 function toScalar(value: unknown, column: Column): Scalar {
   if (column.type === 'smallint[]' && Array.isArray(value) && value.every(Number.isInteger)) return `{${value.join()}}`;

@@ -9,13 +9,16 @@ import { dataError } from './errors.ts';
 import type { Column, ExposedTable } from './exposed-tables.ts';
 import type { Comparison, Condition, Order, Query, Range } from './query.ts';
 
-/** Operators that scan the whole text. `eq` does not belong here, because it compares the lengths first. */
+/** Operators that may scan the whole text. `eq` does not belong here, because it compares the lengths first. */
 const SCANNING_OPERATORS: ReadonlySet<Comparison> = new Set(['like', 'ilike', 'gt', 'gte', 'lt', 'lte']);
 const MAX_TEXT_COMPARISONS = 10;
 /** Limits the sum of a query's compared texts: matching takes time proportional to log length times pattern length. */
 const MAX_PATTERN_LENGTH = 200;
 
-/** More make a read costly. Each row is compared with every value: 3,650 days with 4,000 numbers took half a second. */
+/**
+ * More comparisons make a read costly. Each row is compared with every value: 3,650 days with 4,000 numbers took half a
+ * second.
+ */
 const MAX_COMPARISONS = 100;
 /** The most comparisons of a quick read (`isQuickRead`). */
 const MAX_QUICK_COMPARISONS = 10;
@@ -28,8 +31,9 @@ const MAX_QUICK_COLUMNS = 2;
 /** The maximum number of rows in one response, of a table with long texts other than logs. No screen needs more. */
 const MAX_LONG_TEXT_ROWS = 100;
 /**
- * The maximum number of other rows. Threat: a plan opens 740,000 days since the year 1, of which one response would
- * take 200 MB. A journal of 40,000 days, the largest file that can be imported, still shows all of its dates.
+ * The maximum number of rows in any other response: the first for at most `MAX_QUICK_COLUMNS` dates and integers of
+ * each row, the second for more columns. Threat: a plan opens 740,000 days since the year 1, of which one response
+ * would take 200 MB. A journal of 40,000 days, the largest that can be imported, still shows all of its dates.
  */
 const MAX_NARROW_ROWS = 50_000;
 const MAX_WIDE_ROWS = 10_000;
@@ -81,8 +85,8 @@ export const isCostlyRead = (table: ExposedTable, query: Query, total: boolean):
 
 /**
  * Whether the read does more with the rows of many days than list a date and a number of each. Threat: ids and times of
- * 10,000 days are a megabyte of JSON, and 40,000 dates that are sorted or counted take as long. Some such reads at once
- * delayed a read of another user by most of a second.
+ * 10,000 days are a megabyte of JSON, and 40,000 dates that are sorted or counted take as long. A few such reads at
+ * once delayed a read of another user by most of a second. True also for every read of a computed view.
  */
 function readsManyDays(table: ExposedTable, query: Query, total: boolean): boolean {
   if (table.isComputed) return true;
@@ -119,8 +123,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, each)
 
 /**
  * Whether the query may return long texts of more than one row, or scans or orders by long texts: ten patterns in a
- * full log take as long as twenty saves. Opening a day reads one row. Only reviews and exports read the texts of
- * several days.
+ * full log take as long as twenty saves. Opening a day reads one row; an export reads the texts of all days.
  */
 function readsManyLongTexts(table: ExposedTable, query: Query): boolean {
   if (table.longTexts.size === 0) return false;
@@ -141,7 +144,7 @@ const longTextsOfManyRows = (table: ExposedTable, query: Query): readonly Column
 function readsOneRow(table: ExposedTable, { where, order, range }: Query): boolean {
   if (table.isComputed) return false;
   if (where.some((condition) => isSingleRowFilter(condition, table.log?.day))) return true;
-  // Threat: with another order or an offset, a limit of one row still reads and sorts all of them.
+  // Threat: with another order or an offset, a query with a limit of one row may still read and sort all of them.
   return range.limit === 1 && range.offset === 0 && (isKeyOrder(table, order) || isOrderOfDay(table, where, order));
 }
 
@@ -173,8 +176,8 @@ export const BULK_BODY_LENGTH = 32 * 1024;
 export const isBulk = (body: string): boolean => body.length > BULK_BODY_LENGTH || /^\s*\[/.test(body);
 
 /**
- * Caps the rows of a read, like PostgREST's `db-max-rows`. The texts of logs are limited by their size instead
- * (`limitedTexts`), because an export reads all of them.
+ * Caps the rows of a read, like PostgREST's `db-max-rows`. Logs have no low cap as other long texts have, because an
+ * export reads all of them; the size of their texts is limited instead (`limitedTexts`).
  */
 export function limitRange(table: ExposedTable, query: Query): Range {
   const { range } = query;

@@ -35,9 +35,9 @@ export type Query = {
 };
 
 export type Preferences = {
-  /** Return the rows, not only their number. */
+  /** Return the written rows. */
   representation: boolean;
-  /** Return the address of the first new row. */
+  /** Return the address of the first written row. */
   location: boolean;
   /** Return the total number of rows. */
   count: boolean;

@@ -25,7 +25,7 @@ import type { ResponseOptions } from './respond.ts';
 import { deleteSql, insertSql, selectSql, updateSql, type Sql } from './to-sql.ts';
 
 type ParsedRequest = ResponseOptions & {
-  /** Whether the statement returns one `QueryResult` row; otherwise only its row count is used. */
+  /** Whether the result is read from the rows that the statement returns; otherwise only its row count is used. */
   returnsRow: boolean;
   /** Whether the statement must run through a limiter for costly work (`load/concurrency-limiter.ts`). */
   costly: boolean;
@@ -41,7 +41,7 @@ export type WriteRequest = ParsedRequest & { method: 'POST' | 'PATCH' | 'DELETE'
 export const isReadRequest = (request: ReadRequest | WriteRequest): request is ReadRequest =>
   request.method === 'GET' || request.method === 'HEAD';
 
-/** Throws a DataError for everything that can be rejected without the body and the database. */
+/** Throws a DataError for a request that is invalid whatever its body and the database contain. */
 export function parseRequest(
   request: HonoRequest,
   table: ExposedTable,
@@ -96,7 +96,7 @@ export async function buildWrite(
 ): Promise<Write | null> {
   const query = { ...parsed, where: nameUser(table, parsed.where, userId) };
   const limited = limitedTexts(table, parsed);
-  // A deletion makes room, so it is never refused.
+  // Deletions make room, so the quota does not count them.
   if (method === 'DELETE') return { sql: deleteSql(table, query, preferences, limited), bytes: 0 };
   const value = parseBody(table, body);
   const bytes = Buffer.byteLength(body);
@@ -123,7 +123,7 @@ export async function buildWrite(
 const rewritesLog = ({ log }: ExposedTable, { columns }: Rows): boolean =>
   log !== null && columns.includes(log.day) && !columns.includes(log.content);
 
-/** Counts the rows that a write changes. */
+/** Builds the statement that counts the rows that a write matches. */
 export function countSql({ table, query }: WriteRequest, userId: string): Sql {
   const where = nameUser(table, query.where, userId);
   return selectSql(table, { ...query, where }, { body: false, total: false });
@@ -152,9 +152,9 @@ function nameUser({ user }: ExposedTable, where: readonly Condition[], userId: s
 }
 
 /**
- * Threat: a client bug that forgets a filter would delete or overwrite all logs of its user. Like PostgreSQL's
- * safeupdate, a write to existing rows needs a filter. `limit` is rejected as ambiguous: it could bound the write or
- * the response.
+ * Threat: a client bug that forgets a filter would delete or overwrite all logs of its user. As with the extension
+ * `safeupdate` of PostgreSQL, a write to existing rows needs a filter. `limit` is rejected as ambiguous: it could bound
+ * the write or the response.
  */
 function requireFilter(method: 'PATCH' | 'DELETE', { where, range }: Query): void {
   const verb = method === 'PATCH' ? 'UPDATE' : 'DELETE';

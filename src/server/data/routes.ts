@@ -1,9 +1,9 @@
 /**
- * The routes of the data API: the subset of PostgREST that postgrest-js needs, for the tables of `exposed-tables.ts`
- * (docs/specification/api.md 19).
+ * The routes of the data API: a subset of PostgREST, without functions and embedded tables, for the tables of
+ * `exposed-tables.ts` (docs/specification/api.md 19).
  *
  * parse -> sanitize -> one statement as the caller -> respond. PostgreSQL decides about access (row-level security,
- * column grants). Only one of its rules is repeated here, to reject before the work: a guest cannot write.
+ * column grants). One of its rules is repeated here, to reject a request before the work: a guest cannot write.
  */
 import { Hono, type Context } from 'hono';
 import { AccessTokenError, type AccessTokens } from '../auth/keys/access-tokens.ts';

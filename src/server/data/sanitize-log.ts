@@ -2,8 +2,8 @@
  * Sanitizes the HTML of a log by the allow-list (docs/specification/days-and-saving.md 4).
  *
  * Threat: stored XSS. The journal's own editor never produces a script, but any client may call the data API. Content
- * that is already clean, as the editor's always is, is stored unchanged; everything else goes through sanitize-html,
- * which parses as browsers do and serializes only literal, allow-listed tags.
+ * that is already clean, as the editor writes it, is stored as it is; everything else goes through sanitize-html, which
+ * writes only allow-listed tags.
  */
 import { createRequire } from 'node:module';
 import { setImmediate } from 'node:timers/promises';
@@ -44,7 +44,9 @@ const SANITIZE_OPTIONS: sanitizeHtml.IOptions = {
   parser: { decodeEntities: false },
 };
 
-/** Threat: the parser's time grows quadratically with nesting. Real logs have a few levels; browsers nest 512. */
+/**
+ * Threat: the parser's time grows quadratically with nesting. Real logs have a few levels; browsers nest at most 512.
+ */
 const MAX_OPEN_TAGS = 512;
 /**
  * Opening tags of a log that needs the parser, counted as `<`. Threat: 256 KB of unclosed tags take the parser a
@@ -76,7 +78,8 @@ export function sanitizeLog(content: string): string {
 function* sanitizeInPasses(content: string): Generator<void, string, undefined> {
   checkTagCount(content);
   let sanitized = parseAndSanitize(withoutControls(content).toWellFormed());
-  // Unwrapping can leave elements that a parser would rearrange; sanitizing the stored log again must not change it.
+  // Unwrapping can leave elements that a parser would rearrange. Further passes follow until the log is clean or no
+  // longer changes, at most `MAX_PASSES` in all.
   for (let pass = 1; pass < MAX_PASSES && !isCleanLog(sanitized); pass += 1) {
     yield;
     const again = parseAndSanitize(sanitized);
@@ -94,7 +97,7 @@ export type SanitizeLog = (content: string) => string | Promise<string>;
  * serves other requests between two passes of the parser. Clean logs, as the editor sends them, do not wait.
  *
  * Threat: the parser takes some milliseconds for a log of 30 KB, and a tenth of a second for the most hostile one of
- * 256 KB; sixty concurrent requests would block the event loop for all of them in a row.
+ * 256 KB; without a limiter, sixty concurrent requests would block the event loop for the sum of these times.
  */
 export function createLogSanitizer(
   limiter: ConcurrencyLimiter,

@@ -46,7 +46,7 @@ const AMOUNT = 'count(*)::int as amount';
 const LIMITED_JSON = `(json_agg(page.item) filter (where page.bytes <= ${MAX_TEXT_BYTES}))`;
 
 /**
- * The body of a page, and the page as its source.
+ * The select list that makes the body of a page, and the `from` item with the page.
  *
  * @param texts the long texts of the page, whose sum is limited; none for a page that cannot be too long
  */
@@ -225,7 +225,7 @@ function writeStatementSql(
   { upsert = null, key = [], limitedTexts = [], isOneRow = false }: ReturnedParts,
 ): Sql {
   if (!preferences.representation && !upsert && key.length === 0) return { text: write, values: values.list };
-  // To aggregate one row costs PostgreSQL a twentieth of a save.
+  // A single row is returned without an aggregate, which would cost PostgreSQL a twentieth of a save.
   if (isOneRow && query.order.length === 0 && query.range.limit === null && query.range.offset === 0) {
     const pairs = query.select.map((column) => `'${column.name}', ${quoteColumn(column)}`).join(', ');
     const item = preferences.omitsNulls

@@ -13,7 +13,7 @@ import type { Limiters } from '../load/limiters.ts';
 import { dataError } from './errors.ts';
 
 const MEBIBYTE = 1024 * 1024;
-/** 3,000 times what a fast typist saves. */
+/** Far more than a person who types can save. */
 export const MAX_WRITTEN_BYTES_PER_MINUTE = 32 * MEBIBYTE;
 const COUNTED_BYTES = MEBIBYTE;
 /** The stored bytes of a user are counted again after the user has written this many. */
@@ -26,7 +26,8 @@ export const ROW_BYTES = 256;
 /**
  * PostgreSQL knows the lengths without reading the texts. A row costs some bytes, however short its log is.
  *
- * Threat: appends and imports keep rows for 30 days, also of days that the user deletes at once.
+ * Threat: appends and imports keep rows for 30 days, also of days that the user deletes at once, so these rows count
+ * too.
  */
 const STORED_BYTES = `
   select (select coalesce(sum(octet_length(content) + coalesce(octet_length(ai_feedback), 0) + ${ROW_BYTES}), 0)
@@ -42,8 +43,8 @@ const STORED_BYTES = `
 type Account = { uncounted: number; unmeasured: number; blockedUntil: number; fullUntil: number };
 
 /**
- * Begins at a random level, so that of many processes, restarts and evictions each counts its share: a user who writes
- * a tenth of a step is counted every tenth time.
+ * Begins at a random level. From zero, the bytes of a user who writes less than a step before each restart or eviction
+ * would never be counted; now a tenth of a step is counted one time in ten.
  */
 const newAccount = (): Account => ({
   uncounted: Math.random() * COUNTED_BYTES,
