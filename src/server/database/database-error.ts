@@ -28,7 +28,10 @@ export const isUniqueViolation = (error: unknown): error is pg.DatabaseError =>
 
 /** SQLSTATE classes: lost connection (08), no resources (53), shutdown or cancelled query (57), system error (58). */
 const UNREACHABLE = new Set(['08', '53', '57', '58']);
-/** A write reached a server that only reads: a standby during a failover, or a primary whose disk is full. */
+/**
+ * A write reached a server that only reads: a standby during a failover, or a primary that was set to read-only, for
+ * example because its disk is full.
+ */
 export const READ_ONLY = '25006';
 /** A stale or missing prepared statement, if the second attempt of `pooled-database.ts` failed as well. */
 const STALE_STATEMENT_CODES: ReadonlySet<string> = new Set(['0A000', '26000']);
@@ -38,7 +41,7 @@ const LOGIN_FAILURES: ReadonlySet<string> = new Set(['28P01', '28000']);
 export const isLoginFailure = (code: string | undefined): boolean => code !== undefined && LOGIN_FAILURES.has(code);
 export const PERMISSION_DENIED = '42501';
 export const NOT_NULL_VIOLATION = '23502';
-/** The SQLSTATE of a statement that reached its time limit. */
+/** The SQLSTATE of a cancelled statement, for example at its time limit. */
 export const QUERY_CANCELED = '57014';
 /**
  * These source files of PostgreSQL check the rights of a statement: grants, row-level security, and functions that

@@ -3,8 +3,8 @@
  * all servers of the database with NOTIFY.
  *
  * NOTIFY takes a lock of the whole database server that its transaction holds until its commit is flushed. Inside the
- * transaction of a save it cut the throughput of concurrent saves to less than a third (docs/decisions/0029). A batch
- * is therefore announced after the commits of its changes, in a transaction of its own that waits for no flush.
+ * transaction of a save it cut the throughput of concurrent saves to a sixth (docs/decisions/0029). A batch is
+ * therefore announced after the commits of its changes, in a transaction of its own that waits for no flush.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
@@ -111,8 +111,8 @@ export function createChangeAnnouncer({ notify, log, closeLimitMs = CLOSE_LIMIT_
 }
 
 /**
- * Threat: one user rewrites thousands of days in a loop. Only the pages of this user read again, not those of all
- * users.
+ * Threat: one user rewrites thousands of days in a loop. Replaces too many reports by the ids of their users, so that
+ * the pages of other users need not read again.
  */
 function limitReports(lines: string[]): string[] {
   if (lines.length <= MAX_REPORTS) return lines;

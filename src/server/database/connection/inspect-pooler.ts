@@ -1,6 +1,6 @@
 /**
- * Checks the pooler of DATABASE_POOL_URL before requests go through it, and chooses how statements are sent. Every
- * message says what the operator has to change (docs/operations/scaling.md).
+ * Checks the pooler of DATABASE_POOL_URL before requests go through it, and chooses how statements are sent. The
+ * messages are for the operator (docs/operations/scaling.md).
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -83,8 +83,9 @@ async function rejectOtherDatabase(client: pg.Client, connectDirectly: () => Pro
 }
 
 /**
- * Throws if the pooler withholds the reports of changes, which PostgreSQL sends as notices. Without them, pages would
- * not learn of changes on other devices (changes/change-announcer.ts).
+ * Throws if the pooler withholds the reports of changes, which PostgreSQL sends as notices, or changes the application
+ * name, without which the trigger sends none. Without them, pages would not learn of changes on other devices
+ * (changes/change-announcer.ts).
  */
 async function rejectLostReports(client: pg.Client): Promise<void> {
   const codes: unknown[] = [];
@@ -113,8 +114,7 @@ async function warnWithoutTimeouts(client: pg.Client, log: Logger): Promise<void
 
 /**
  * Threat: a pooler that sends the two halves of a request (settings and statement) to different sessions runs the
- * statement of one user with the rights of another. Concurrent requests with identities of their own prove that it does
- * not.
+ * statement of one user with the rights of another. Concurrent requests with identities of their own test for this.
  */
 async function rejectSplitRequests(connect: () => Promise<pg.Client>, names: StatementNames): Promise<void> {
   const clients = await Promise.all([connect(), connect(), connect()]);
@@ -139,8 +139,8 @@ async function rejectSplitRequests(connect: () => Promise<pg.Client>, names: Sta
 
 /**
  * Whether the pooler leaves a session with its client until all queries that it has sent are answered. The second query
- * waits for a lock until the first is answered. A pooler that counts no queries then gives the session away, and the
- * second answer is lost or goes to another client.
+ * waits for a lock until the first is answered. A pooler that does not count the queries in flight then gives the
+ * session away, and the second answer is lost or goes to another client.
  *
  * @param connect opens a connection that pipelines
  */
@@ -193,12 +193,18 @@ const CLIENTS = 3;
 const ROUNDS = 3;
 /** Bounds the probe, because a pooler without a free session lets a client wait. */
 const TIMEOUT_MS = 10_000;
-/** "Transaction blocks not allowed in statement pooling mode" of PgBouncer has the code of a protocol violation. */
+/**
+ * "Transaction blocks not allowed in statement pooling mode" of PgBouncer has the code of a protocol violation, so its
+ * text is matched.
+ */
 const STATEMENT_MODE = /statement pooling/i;
 /** SQLSTATEs: the prepared statement exists already, or does not exist. */
 const MIXED_CODES: ReadonlySet<string> = new Set(['42P05', '26000']);
 
-/** @param connect opens another connection to the address. @throws the error of `connect` */
+/**
+ * @param connect opens another connection to the address. @throws an error of `connect`, or of a query that shows no
+ * mode
+ */
 export async function probeSessions(connect: () => Promise<pg.Client>): Promise<Sessions> {
   const clients: pg.Client[] = [];
   try {
@@ -242,7 +248,7 @@ async function probe(clients: readonly pg.Client[]): Promise<Sessions> {
     if (found) return found;
   }
   for (let round = 0; round < ROUNDS; round += 1) {
-    // All at once in a transaction, so that each has a session of its own. The next round begins with the client in the
+    // All at once in a transaction, so that each has a session of its own. Each round begins with the client in the
     // middle: its session is neither the first nor the last that became idle.
     for (const index of [1, 0, 2]) {
       await clients[index]!.query('begin');

@@ -1,6 +1,6 @@
 /**
- * Finds the server that accepts writes among those of a connection string, at the start and again after a failover.
- * With one server and without `target_session_attrs` there is nothing to find: that server may be a proxy, or a primary
+ * Finds the server that accepts writes among those of a connection string, at the start and again after a failover. A
+ * single server is used without a check unless `target_session_attrs` asks for one: it may be a proxy, or a primary
  * that only reads because its disk is full and still answers reads.
  */
 import { setTimeout as delay } from 'node:timers/promises';
@@ -14,11 +14,14 @@ export class NoPrimaryError extends Error {}
 /** After this time, a server that accepts the connection but does not tell its state counts as dead. */
 const CHECK_TIMEOUT_MS = 3_000;
 /**
- * A server that answers no login for this time is replaced by another one that accepts writes. Shorter than the pause
+ * A server that answers no login for this time counts as replaced if another one accepts writes. Shorter than the pause
  * between two checks of a silent connection, so that each of these gets a result.
  */
 const REPLACED_AFTER_MS = 500;
-/** The minimum time between two checks of one server. Otherwise every request during an outage would start a search. */
+/**
+ * The pause after a failed check of a server, and after a failed search. Without it, every request during an outage
+ * would start a search.
+ */
 const SEARCH_PAUSE_MS = 250;
 /** How long a server that starts during a failover waits for its end. */
 const START_PATIENCE_MS = 10_000;
@@ -37,7 +40,10 @@ export type PrimaryFinder = {
   find(): Promise<DatabaseServer>;
   /** As `find`, but repeats a failed search for `START_PATIENCE_MS`: a server may start during a failover. */
   findAtStart(): Promise<DatabaseServer>;
-  /** Call when a connection to the server failed or turned out to be read-only: the next `find` searches again. */
+  /**
+   * Call when a connection to the server failed or turned out to be read-only: the next `find` searches again. No-op
+   * unless `isStrict`.
+   */
   forget(server: Address): void;
   /**
    * Whether another server accepts writes and this one answers no login: its PostgreSQL or its disk hangs, although its
@@ -175,12 +181,13 @@ function addressOf(url: string): Address {
 /** Time for one lost packet, which TCP sends again after a second. */
 const TCP_TIMEOUT_MS = 2_000;
 
-/** Call before `connect`, which then rejects if the machine has vanished without closing its connections. */
+/** Call before `connect`, which then rejects if the machine does not accept the TCP connection in time. */
 export function limitTcpConnect(client: pg.Client): void {
   const { connection } = client;
   let isDone = false;
   const timer = setTimeout(() => {
-    // After a pause of this process the timer runs before the event of a connection that was established meanwhile.
+    // After a pause of this process, the timer runs before the event of a connection that was established meanwhile.
+    // `setImmediate` lets that event run first.
     setImmediate(() => {
       if (!isDone) connection.stream.destroy(new UnreachableError('the database server does not answer'));
     });

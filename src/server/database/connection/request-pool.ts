@@ -43,7 +43,10 @@ const RENEW_INTERVAL_MS = 1_000;
 /** The trigger `follow_entry` reports changes to connections of this name (changes/change-announcer.ts). */
 export const REQUESTS_NAME = 'hustle-forge';
 
-/** The session has ended or is about to: connection exceptions, and a shutdown of the server. */
+/**
+ * SQLSTATEs of a session that has ended or is about to: connection exceptions, and for example a shutdown of the
+ * server.
+ */
 const SESSION_END = /^(?:08|57P0)/;
 
 export type RequestPool = {
@@ -223,7 +226,8 @@ function isReachable(host: string, port: number): Promise<boolean> {
       socket.destroy();
       resolve(reachable);
     };
-    // After a pause of this process the timer runs before the event of a connection that was established meanwhile.
+    // After a pause of this process, the timer runs before the event of a connection that was established meanwhile.
+    // `setImmediate` lets that event run first.
     const timer = setTimeout(() => setImmediate(() => finish(false)), CHECK_TIMEOUT_MS);
     socket.once('connect', () => finish(true));
     socket.once('error', () => finish(false));

@@ -25,7 +25,10 @@ export type Lease = {
 
 export type SharedConnections = {
   readonly limiter: ConcurrencyLimiter;
-  /** A connection for one statement or transaction at a time. Throws a BusyError if the queue is full. */
+  /**
+   * A connection for one statement or transaction at a time. Throws a BusyError if the queue is full or the wait too
+   * long.
+   */
   lease(): Promise<Lease>;
   /**
    * A connection for one quick read, which may share it with others.

@@ -1,6 +1,7 @@
 /**
- * Puts quick writes that start in one turn of the event loop into one transaction. Its statements are one message to
- * PostgreSQL, and its commit is one flush; each statement still runs as its own user (docs/decisions/0060).
+ * Puts quick writes that start in one turn of the event loop into shared transactions of at most eight. The statements
+ * of a transaction are one message to PostgreSQL, and its commit is one flush; each statement still runs as its own
+ * user (docs/decisions/0060).
  *
  * If the transaction is rolled back, each of its writes is run again alone, so a write fails by its own fault only.
  */
@@ -25,8 +26,8 @@ import type { StatementProtocol } from './statement-protocol.ts';
 /** Bounds how long a write waits for those before it in its transaction, with `LOCK_LIMIT_MS` for each of their locks. */
 export const MAX_WRITES = 8;
 /**
- * A user whose write failed shares no transaction for this time. Threat: with a write that fails each time, a user
- * would make the others' writes run twice each time.
+ * A user whose write made a shared transaction fail shares none for this time. Threat: with a write that fails each
+ * time, a user would make the others' writes run twice each time.
  */
 const ALONE_MS = 60_000;
 const MAX_ALONE = 10_000;
@@ -84,7 +85,8 @@ export function shareTransactions({ requests, limiter, protocol, announcer, type
       for (const { answer } of writes) answer({ status: 'rejected', reason });
       return;
     }
-    // A Parse that fails would take the other statements with it, so only the first may need one.
+    // A Parse that fails would fail the other statements too. So only writes that are prepared on this connection go
+    // together; if there are none, the first one goes alone and is prepared.
     const prepared = writes.filter(({ write: { actingAs, text } }) =>
       isPrepared(client, SETTINGS_IN_COMPANY, actingAs, protocol.textOf(text)),
     );
