@@ -154,6 +154,6 @@ class Reader {
 /** Escapes raw control characters in a JSON string, and drops backslashes that escape nothing, as in `\[` or `\'`. */
 export const repairEscapes = (string: string): string =>
   string
-    .replaceAll(/\\(["\\/bfnrt]|u[\da-f]{4})|\\/gi, (escape, valid?: string) => (valid === undefined ? '' : escape))
+    .replaceAll(/\\(["\\/bfnrt]|u[\da-fA-F]{4})|\\/g, (escape, valid?: string) => (valid === undefined ? '' : escape))
     // oxlint-disable-next-line no-control-regex -- JSON forbids exactly these
     .replaceAll(/[\0-\x1f]/g, (control) => JSON.stringify(control).slice(1, -1));

@@ -53,6 +53,13 @@ describe('feedbackReplyParser, with an object', () => {
     expect(parseFinal(reply({ feedback }))?.text).toBe(feedback);
   });
 
+  test('drops a backslash before an upper-case letter, which is no escape of JSON', () => {
+    const text = String.raw`{"score":7,"feedback":"You cleared C:\Temp and D:\U00e4 at last.","cited":[],"missingFact":""}`;
+    const expected = { score: 7, text: 'You cleared C:Temp and D:U00e4 at last.' };
+    expect(parseFinal(text)).toMatchObject(expected);
+    expect(parsePartial(text)).toEqual(expected);
+  });
+
   test('drops a missing fact of more than 500 characters', () => {
     expect(parseFinal(reply({ missingFact: 'x'.repeat(501) }))?.missingFact).toBeNull();
     expect(parseFinal(reply({ missingFact: 'x'.repeat(500) }))?.missingFact).toHaveLength(500);
