@@ -1,7 +1,7 @@
 /**
  * Runs before the first paint on every page: removes the tokens of an auth link from the URL, applies theme and font,
  * and redirects a signed-in user from the landing page to the journal. While the app's code loads, it prefetches what
- * the page of a signed-in user reads first. On the journal's page it stores text that another app shared.
+ * the page of a signed-in user reads first, and opens today's log. It stores text that another app shared.
  */
 import type { ClientConfig } from '#domain/client-config.ts';
 import { initialDay } from '#domain/day/current-day.ts';

@@ -269,7 +269,7 @@ export function parseKey(key: string): { userId: string; date: string; writer: s
   return { userId, date, writer };
 }
 
-/** The id of the user who wrote this draft. */
+/** Also takes the key of a shared text: empty if nobody was signed in. */
 export const userOfDraft = (key: string): string => parseKey(key).userId;
 
 /** The days of the drafts with these keys, the oldest first. Omits keys without a valid date. */

@@ -97,8 +97,8 @@ function readsManyDays(table: ExposedTable, query: Query, total: boolean): boole
 
 /**
  * Whether the read may share a connection with other reads, which then wait for it
- * (database/connection/share-connections.ts). It returns one row, or at most `MAX_QUICK_COLUMNS` dates and integers of
- * each row in the order of the key.
+ * (database/connection/share-connections.ts): it must return one row, or at most `MAX_QUICK_COLUMNS` dates and integers
+ * of each row in the order of the key.
  *
  * @param total whether the read also counts the rows
  */

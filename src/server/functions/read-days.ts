@@ -26,7 +26,7 @@ import type { Clock } from '../clock.ts';
 /** Only the beginning of a longer log is read for tags and names. Threat: a year of full logs has 94 MB. */
 const MAX_LOG_CHARS = 8_000;
 
-/** Threat: the tags and words of a year of hostile logs take a second. Other requests go first after this time. */
+/** Threat: to find the tags and names of a year of hostile logs takes a second. Other requests get a turn after this. */
 const MAX_TURN_MS = 10;
 
 /** `entry_dates` has the dates of locked days too; the policies of `entries` decide about scores and texts. */

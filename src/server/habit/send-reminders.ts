@@ -145,7 +145,7 @@ async function sendOne(
     });
     isPushed = shown > 0;
     if (isPushed) counts.pushed += 1;
-    // A push service that is down does not end the run, as a mail server does: other devices have other push services.
+    // Unlike a mail server that is down, a push service does not end the run: other devices have other push services.
     if (!byMail && retryAfterMs !== null) await releaseMark(service, claim.kind, sending, clock.now(), retryAfterMs);
   }
   if (!byMail) return true;

@@ -58,8 +58,9 @@ export function createJobs({ database, log, jobs, events = NO_EVENTS, firstRetry
   const requests = new Map<JobName, { isRepeated: boolean }>();
 
   /**
-   * Sends one request of a job at a time. Threat: a user asks for an order thousands of times a second, and each time
-   * requests the mails about it, but the queue runs one statement after another.
+   * Sends one request of a job at a time; those that come meanwhile become one further request. Threat: a user asks for
+   * an order thousands of times a second. Each time the server requests the job that sends receipts, and the queue,
+   * which runs one statement after another, would delay all jobs.
    */
   function request(name: JobName): void {
     const earlier = requests.get(name);

@@ -22,7 +22,7 @@ const createAuth = ({ apiUrl, publishableKey, authFetch }: Settings, storageKey:
     url: `${apiUrl}/auth/v1`,
     headers: { apikey: publishableKey },
     storageKey,
-    // Threat: opening a crafted URL would sign the user in to another account. Mailed links require a click here.
+    // Threat: opening a crafted URL would sign the user in to another account. The app signs in by a mailed link only after a click.
     detectSessionInUrl: false,
     autoRefreshToken: isStored,
     persistSession: isStored,

@@ -179,8 +179,11 @@ function convert(item: JournalEntry): ReadEntry {
 const SAMPLE_BYTES = 4_096;
 /** A file is still UTF-8 if it has at most this number of damaged places for each multibyte character. */
 const MAX_DAMAGED_PART = 0.1;
-/** In UTF-16, the high bytes of letters of an alphabet are rarely larger. Those of emoji and Chinese are. */
-const LAST_FIRST_BYTE = 0x27;
+/**
+ * Tells UTF-16 without a byte order mark: the high bytes of alphabetic scripts are rarely larger than this, those of
+ * Chinese are.
+ */
+const MAX_ALPHABETIC_HIGH_BYTE = 0x27;
 
 /**
  * Decodes a text file of unknown encoding. Returns no replacement character (U+FFFD) that the file does not contain.
@@ -212,7 +215,7 @@ function utf16LabelOf(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | null {
   const high = [0, 0];
   sample.forEach((byte, index) => {
     if (byte === 0) zeros[index % 2]! += 1;
-    else if (byte > LAST_FIRST_BYTE) high[index % 2]! += 1;
+    else if (byte > MAX_ALPHABETIC_HIGH_BYTE) high[index % 2]! += 1;
   });
   const isFirst = (at: number): boolean =>
     zeros[at]! > 0 && zeros[1 - at] === 0 && high[at]! <= (sample.length / 2) * MAX_DAMAGED_PART;
