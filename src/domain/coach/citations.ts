@@ -69,7 +69,7 @@ function firstWords(text: string, starts: ReadonlyMap<string, number>): string |
   return own.find((start) => starts.get(start) === 1) ?? own.at(-1) ?? null;
 }
 
-/** Truncates at a word boundary if the text contains spaces. */
+/** Truncates at the last word boundary within `maxLength`, or inside a first word that is longer. */
 function truncate(text: string, maxLength: number): string {
   const codePoints = Array.from(text);
   if (codePoints.length <= maxLength) return text;

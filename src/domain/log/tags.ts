@@ -57,7 +57,7 @@ const BEFORE = String.raw`(?<=(?:^|[\s\p{Ps}\p{Pi}\p{Pf}\p{Po}\p{Cf}|\u2013\u201
 const CHARACTER = String.raw`[\p{L}\p{M}\p{N}_\u200c\u200d]`;
 const TAG = new RegExp(String.raw`[#＃]${BEFORE}${CHARACTER}+(?:-+${CHARACTER}+)*`, 'gu');
 const TYPED_TAG = new RegExp(String.raw`[#＃]${BEFORE}((?:${CHARACTER}|-)*)$`, 'u');
-/** A colour or the id of a commit. Shorter ones may be words, such as `#e2e`. */
+/** A colour, or the id of a commit in eight digits. With other lengths, or without a digit, it may be a word: `#e2e`. */
 const HEXADECIMAL = /^(?=.*\d)(?:[\da-f]{6}|[\da-f]{8})$/iu;
 
 /** `text`: as written, with `#`. `key`: without it; equal for all spellings of one tag. */

@@ -80,7 +80,7 @@ export function parseAccept(header = '*/*'): Accepted {
     if (found === undefined) continue;
     const omitsNulls = found !== JSON_ROWS && parameters.includes('nulls=stripped');
     const single = found === JSON_OBJECT;
-    // PostgREST answers the type of an array as plain JSON, unless it leaves nulls out.
+    // PostgREST answers the media type of an array with that of plain JSON, unless it leaves nulls out.
     const contentType = single || omitsNulls ? found : JSON_ROWS;
     return { single, omitsNulls, contentType: omitsNulls ? `${contentType};nulls=stripped` : contentType };
   }

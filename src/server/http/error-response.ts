@@ -21,7 +21,7 @@ export function errorResponse(context: Context<AppEnv>, code: keyof typeof ERROR
   return context.json({ code, message, details: null, hint: null }, status);
 }
 
-/** Whether the client disconnected before it sent the whole request. Errors of such a request are not logged. */
+/** Whether the client disconnected before it sent the whole request. */
 export function isClientDisconnected<E extends AppEnv>(context: Context<E>): boolean {
   const incoming = context.env?.incoming;
   return incoming !== undefined && incoming.destroyed && !incoming.complete;

@@ -21,7 +21,7 @@ const HOUR_SECONDS = 3_600;
 
 /** How long a stop waits for running jobs. Unfinished jobs are released for another server or the next start. */
 const STOP_LIMIT_MS = 4_000;
-/** How long a stop waits for the release. The lease of a job that could not be released expires. */
+/** How long a stop waits for the release. A job that could not be released is found by its missing heartbeat. */
 const RELEASE_LIMIT_MS = 2_000;
 
 export type JobQueue = {

@@ -191,7 +191,10 @@ async function checkForLateCapture(deps: PaymentDeps, payment: Payment): Promise
   if (checked?.status === status) await store.schedulePoll(id, null);
 }
 
-/** Books returned money that an event reports even while a refund is requested: PayPal refunds no reversed capture. */
+/**
+ * Books returned money, and continues a requested refund. Money that an event reports is booked first: it may be a
+ * reversal, whose capture PayPal does not refund.
+ */
 async function checkCompleted(deps: PaymentDeps, payment: Payment, hint: ReturnHint): Promise<void> {
   const isRefundRequested = payment.refundRequestedAt !== null;
   if (hint !== null || !isRefundRequested) await bookReturnedMoney(deps, payment, hint);

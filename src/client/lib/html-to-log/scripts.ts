@@ -60,7 +60,7 @@ const ORNAMENT = /^(?:mjx-(?:[dnt]strut|line|spacer|surd)|rect)$/;
 
 const isDrawn = ({ localName }: Element): boolean => localName.startsWith('mjx-') || localName === 'g';
 
-/** The parts of an element in the order of MathML: a lower or lowered part comes before an upper or raised one. */
+/** The parts of an element in the order of MathML: a subscript or lower limit comes before what stands above it. */
 function partsOf(element: Element): Element[] {
   if (!isDrawn(element)) return [...element.children];
   const parts = [...element.children]

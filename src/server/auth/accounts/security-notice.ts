@@ -37,9 +37,7 @@ export function sendNotice(
   });
 }
 
-/**
- * Sends a notice that the owner must not miss, with a text that does not depend on the account, to a proven address.
- */
+/** Sends a finished notice that the owner must not miss: it has a share of the address's mails of its own. */
 export const sendUrgent = (deps: Pick<MailDeps, 'mailer' | 'limits'>, address: string, message: MailMessage): void =>
   deps.mailer.prepare(async () => {
     if ((await deps.limits.allowMail('urgent', { address, isProven: true })) !== 'no') deps.mailer.send(message);

@@ -4,7 +4,7 @@ import type { Entry } from '#domain/log/entry.ts';
 import { ANSWER_TOO_LONG, type Answer, type DataClient } from '#client/lib/api/data-client.ts';
 import type { FormatWriter } from '#domain/exported-entry.ts';
 
-/** A date is short, so a response can have many. If it has fewer than this, the next request goes on after the last. */
+/** A date is short, so a response can have many. Only an empty response ends the list: the server may return fewer. */
 const DATES_PER_REQUEST = 5_000;
 const INITIAL_PAGE_SIZE = 200;
 const MAX_PAGE_SIZE = 500;
