@@ -1,7 +1,7 @@
 /** Pages do not shift while they load, on a phone and on a desktop, when answers arrive after the first paint. */
 import type { Page } from '@playwright/test';
 import type { SeededAccount } from './support/accounts.ts';
-import { expect, loadedFonts, readShift, test } from './support/test.ts';
+import { expect, readShift, test } from './support/test.ts';
 
 const VIEWPORTS = [
   { width: 360, height: 620 },
@@ -77,14 +77,3 @@ for (const viewport of VIEWPORTS) {
     });
   });
 }
-
-test.describe('345 pixels wide, where the lead of an offer has another number of lines in the serif font', () => {
-  test.use({ viewport: { width: 345, height: 620 } });
-
-  test('the reviews do not shift when the serif font arrives', async ({ page, signUp }) => {
-    await signUp(page, { path: '/reviews' });
-    await expect(page.getByRole('heading', { name: 'Premium Feature' })).toBeVisible();
-    await expect.poll(() => loadedFonts(page)).toContain('Newsreader');
-    expect(await readShift(page)).toBeLessThan(MAX_SHIFT);
-  });
-});

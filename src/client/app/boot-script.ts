@@ -40,7 +40,9 @@ addEventListener('hashchange', () => findAuthLink(location) && location.reload()
 watchStart();
 holdEarlySubmit();
 // Without a service worker's copy the serif font, 58 KB, waits for the app's code (router.tsx, tokens.css).
-if (page === 'app' && !hasWorker()) document.documentElement.dataset['lateFonts'] = 'serif';
+// Not on the page of the reviews: the coach's consent and the offer wrap another way in the fallback font.
+if (page === 'app' && !hasWorker() && location.pathname !== ROUTES.reviews.path)
+  document.documentElement.dataset['lateFonts'] = 'serif';
 // The browser shows no offer of its own: the menu offers the installation (layout/install.ts).
 addEventListener('beforeinstallprompt', (event) => {
   event.preventDefault();
