@@ -128,7 +128,7 @@ const linesOf = (flow: Flow): string[] =>
     return child.kind === 'list' ? child.items.flatMap(linesOf) : linesOf(child);
   });
 
-/** Moves all blocks of `root` to another place. */
+/** In an item, each line of the blocks becomes a paragraph: headings, lists and quotes are flattened. */
 export function moveBlocks(root: Root, container: Container): void {
   if (container.kind === 'item') for (const line of linesOf(root.flow)) addBlock(container, 'p', line);
   else openForBlock(container).children.push(...root.flow.children);

@@ -131,7 +131,7 @@ export function createConcurrencyLimiter(limits: Limits): ConcurrencyLimiter {
   function findNext(): number {
     let best = -1;
     let [load, ofClient, served, servedClient] = [0, 0, 0, 0];
-    // Allocates nothing for a waiter, because the loop runs over the queue for each request that begins.
+    // Creates no object for a waiter, because the loop runs over the whole queue for each waiter that begins.
     for (let index = 0; index < queue.length; index += 1) {
       const { address, user } = queue[index]!;
       if (!mayRun(address, user)) continue;
