@@ -18,6 +18,12 @@ export const shellCache = (version: string): string => `${CACHE_PREFIX}shell:${v
 export const PUSH_CACHE = `${CACHE_PREFIX}push`;
 export const PUSH_DEVICE_PATH = '/push/device';
 
+/** Deletes the worker's caches, except that of the push device: the next worker subscribes again with it. */
+export async function deleteWorkerCaches(): Promise<void> {
+  const names = (await caches.keys()).filter((name) => name.startsWith(CACHE_PREFIX) && name !== PUSH_CACHE);
+  await Promise.all(names.map((name) => caches.delete(name)));
+}
+
 export const SERVICE_WORKER_PATH = '/service-worker.js';
 
 export const SHELL_PATH = ROUTES.journal.path;

@@ -1,4 +1,4 @@
-import { CACHE_PREFIX, PUSH_CACHE, SERVICE_WORKER_PATH } from '#client/lib/service-worker-rules.ts';
+import { deleteWorkerCaches, SERVICE_WORKER_PATH } from '#client/lib/service-worker-rules.ts';
 
 /** Longer than a first visit takes at 400 kbit/s. */
 const LATE_START_MS = 15_000;
@@ -42,6 +42,5 @@ function tellOfLateStart(): void {
 export async function removeServiceWorker(): Promise<void> {
   const registration = await navigator.serviceWorker?.getRegistration();
   await registration?.unregister();
-  const names = (await caches.keys()).filter((name) => name.startsWith(CACHE_PREFIX) && name !== PUSH_CACHE);
-  await Promise.all(names.map((name) => caches.delete(name)));
+  await deleteWorkerCaches();
 }
