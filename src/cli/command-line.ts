@@ -94,7 +94,7 @@ function readArguments(args: readonly string[]): Call & { isText: boolean } {
   const after = end === -1 ? [] : args.slice(args[end] === '--' ? end + 1 : end);
   try {
     const { values, positionals } = parseArgs({ args: [...before], options: OPTIONS, allowPositionals: true });
-    // What follows `--` is text, also if it is the name of a command.
+    // Words after `--` are text, even if the first one is the name of a command.
     return { options: values, words: [...positionals, ...after], isText: positionals.length === 0 && after.length > 0 };
   } catch (error) {
     const [reason = ''] = (error as Error).message.split('. ');

@@ -13,7 +13,7 @@ export type ClientConfig = {
     /** False removes the service worker of this browser. */
     serviceWorker: boolean;
   };
-  /** What the operator has turned on. Signing in with a mail address and a password is always possible. */
+  /** The ways to sign in that the operator has turned on. A mail address with a password always works. */
   signIn: {
     /** New accounts can be created. */
     signups: boolean;

@@ -71,7 +71,7 @@ export const isSessionGone = (error: ProviderError): boolean =>
 const isServiceMessage = ({ code, name = 'AuthApiError', status = 0 }: ProviderError): boolean =>
   code !== undefined || (name === 'AuthApiError' && status >= 400 && status < 500);
 
-/** What the service wrote, unless the session has ended or the service wrote nothing for users. */
+/** The message of the service. A message of ours if the session has ended, or if the service wrote none for users. */
 export function providerMessage(error: ProviderError): string {
   if (isSessionGone(error)) return MESSAGES.notSignedIn;
   if (isServiceMessage(error) && error.message !== '') return error.message;

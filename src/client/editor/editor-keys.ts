@@ -8,7 +8,7 @@ type EditorKey = {
   label: string;
   /** In the notation of ProseMirror, where `Mod` is ⌘ on a Mac and Ctrl elsewhere. The first is shown. */
   bind: readonly string[];
-  /** What the menu shows in place of the first binding's last key, for an action with several keys. */
+  /** Replaces the last key of the first binding in the menu, if the action has several keys. */
   shown?: string;
 };
 

@@ -207,7 +207,7 @@ const STRING_PREFIX = String.raw`"([^"\\]*(?:\\(?:u[\da-fA-F]{4}|[^u])[^"\\]*)*)
 const NUMBER = String.raw`(-?[\d.]+)(?=[\s,}])`;
 const FIELD = String.raw`(?:^\s*\{|\s*,)\s*${STRING_PREFIX}"\s*:\s*(?:${STRING_PREFIX}("?)|${NUMBER}|\[[^[\]{}]*\]|true|false|null)`;
 
-/** What may stand before the first brace of a reply: a fence, and the bracket of a list. */
+/** Matches the start of a reply up to its first brace: a fence and the bracket of a list may stand there. */
 const OBJECT_START = /^\s*(?:```\w*\s*)?(?:\[\s*)?(?=\{)/;
 
 /**

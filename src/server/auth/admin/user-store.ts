@@ -27,7 +27,7 @@ import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { checkStorableText } from '../http/body.ts';
 
-/** Who changes an account, from which device and when, for the audit log. */
+/** The user or operator who changes an account, with device and time, for the audit log. */
 export type Author = Pick<AuditEntry, 'actor' | 'device'> & { now: Date };
 
 type AccountList = {
