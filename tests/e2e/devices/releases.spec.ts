@@ -41,6 +41,8 @@ test('a request for a page that the server never answers delays an update only f
   const isWorkerReplaced = await watchWorker(desk);
   gateway.network = 'noPages';
   const fromCache = await desk.context().newPage();
+  // Its requests in idle time would restart the first worker, which Chromium keeps for five minutes under Playwright.
+  await fromCache.addInitScript(reportNoIdleTime);
   await fromCache.goto('/journal');
   await expect(editor(fromCache)).toBeVisible();
   gateway.network = 'up';
