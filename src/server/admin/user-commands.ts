@@ -125,45 +125,70 @@ async function removeUser({ database, config, address, userId, options }: Target
   return `${address} is deleted.`;
 }
 
+const OF_PAYMENT = 'payment_id in (select id from public.payments where user_id = $1)';
+
 /**
- * The tables in the output of `user:export`, besides the logs: the name of the member, the table, the column with the
- * user's id, and the columns that are left out.
+ * The tables in the output of `user:export`, besides the logs: the name of the member, the table, the columns that are
+ * left out, and the condition for the user `$1`.
  */
-const TABLES: readonly (readonly [name: string, table: string, key: string, secrets: readonly string[]])[] = [
-  ['account', 'auth.users', 'id', ['password_hash']],
-  ['identities', 'auth.identities', 'user_id', []],
-  ['sessions', 'auth.sessions', 'user_id', []],
-  ['factors', 'auth.mfa_factors', 'user_id', ['secret', 'last_time_step']],
-  ['passkeys', 'auth.webauthn_credentials', 'user_id', ['public_key', 'credential_id']],
-  ['audit_log', 'auth.audit_log', 'user_id', []],
-  ['profile', 'public.profiles', 'id', []],
-  ['earlier_versions', 'public.entry_versions', 'user_id', []],
-  ['imports', 'public.import_days', 'user_id', []],
-  ['analyses', 'public.analyses', 'user_id', []],
-  ['reviews', 'public.reviews', 'user_id', []],
-  ['documents', 'public.documents', 'user_id', []],
-  ['document_links', 'public.document_links', 'user_id', ['token_hash']],
-  ['preferences', 'public.preferences', 'user_id', []],
-  ['time_off', 'public.time_off', 'user_id', []],
-  ['access_tokens', 'public.access_tokens', 'user_id', ['token_hash']],
-  ['slack_links', 'public.slack_links', 'user_id', []],
-  ['push_subscriptions', 'public.push_subscriptions', 'user_id', ['endpoint', 'p256dh', 'auth', 'renewal_hash']],
-  ['payments', 'public.payments', 'user_id', []],
-  ['plan_changes', 'public.plan_changes', 'user_id', []],
-  ['plan_uses', 'public.plan_uses', 'user_id', []],
+export const EXPORTED_TABLES: readonly (readonly [
+  name: string,
+  table: string,
+  secrets?: readonly string[],
+  condition?: string,
+])[] = [
+  ['account', 'auth.users', ['password_hash'], 'id = $1'],
+  ['identities', 'auth.identities'],
+  ['sessions', 'auth.sessions'],
+  ['factors', 'auth.mfa_factors', ['secret', 'last_time_step']],
+  [
+    'factor_challenges',
+    'auth.mfa_challenges',
+    ['code_hash', 'webauthn_challenge'],
+    'factor_id in (select id from auth.mfa_factors where user_id = $1)',
+  ],
+  ['recovery_code_sets', 'auth.recovery_code_sets'],
+  ['recovery_codes', 'auth.recovery_codes', ['code_hash']],
+  ['passkeys', 'auth.webauthn_credentials', ['public_key', 'credential_id']],
+  ['one_time_tokens', 'auth.one_time_tokens', ['link_hash', 'code_hash']],
+  ['earlier_links', 'auth.earlier_links', ['link_hash']],
+  ['audit_log', 'auth.audit_log'],
+  ['profile', 'public.profiles', [], 'id = $1'],
+  ['earlier_versions', 'public.entry_versions'],
+  ['appended_items', 'public.appended_items', ['items_hash']],
+  ['imports', 'public.import_days'],
+  ['analyses', 'public.analyses'],
+  ['analysis_runs', 'public.analysis_runs'],
+  ['reviews', 'public.reviews'],
+  ['documents', 'public.documents'],
+  ['document_links', 'public.document_links', ['token_hash']],
+  ['preferences', 'public.preferences'],
+  ['reminder_schedule', 'public.reminder_schedule'],
+  ['mail_tokens', 'public.mail_tokens', ['token_hash']],
+  ['time_off', 'public.time_off'],
+  ['access_tokens', 'public.access_tokens', ['token_hash']],
+  ['connect_requests', 'public.connect_requests', ['code_hash', 'user_code'], 'approved_by = $1'],
+  ['slack_links', 'public.slack_links'],
+  ['push_subscriptions', 'public.push_subscriptions', ['endpoint', 'p256dh', 'auth', 'renewal_hash']],
+  ['payments', 'public.payments'],
+  ['payment_changes', 'public.payment_changes', [], OF_PAYMENT],
+  ['payment_ledger', 'public.payment_ledger', [], OF_PAYMENT],
+  ['plan_changes', 'public.plan_changes'],
+  ['plan_reminders', 'public.plan_reminders'],
+  ['plan_uses', 'public.plan_uses'],
 ];
 
 /**
- * The text of `user:export`: one user's logs and rows of TABLES, without the secrets that open the account. The logs
- * have the form of the JSON export, so the file can be imported (docs/specification/export-and-import.md 3).
+ * The text of `user:export`: one user's logs and rows of EXPORTED_TABLES, without the secrets that open the account.
+ * The logs have the form of the JSON export, so the file can be imported (docs/specification/export-and-import.md 3).
  */
 async function exportUser(database: Database, userId: string, exportedAt: Date): Promise<string> {
   const parts: Record<string, unknown> = { format: JSON_FORMAT, exportedAt: exportedAt.toISOString() };
   await database.transactAsService('export a user', async (transaction) => {
     parts['entries'] = await readEntries(transaction, userId);
-    for (const [name, table, key, secrets] of TABLES) {
+    for (const [name, table, secrets = [], condition = 'user_id = $1'] of EXPORTED_TABLES) {
       const { rows } = await transaction.statement<{ row: unknown }>(
-        `select to_jsonb(stored) - $2::text[] as row from ${table} stored where stored.${key} = $1`,
+        `select to_jsonb(stored) - $2::text[] as row from ${table} stored where ${condition}`,
         [userId, secrets],
       );
       parts[name] = rows.map(({ row }) => row);

@@ -1,6 +1,7 @@
 /** The operator's commands `user:*` and `mail:test`, run in this process against a server's database and mailbox. */
 import { expect, test } from 'vitest';
 import { runAdminCommand } from '#server/admin.ts';
+import { EXPORTED_TABLES } from '#server/admin/user-commands.ts';
 import { setUpAuthWorld, PASSWORD, tokenHashIn, newAddress } from '../fixture.ts';
 
 const world = setUpAuthWorld();
@@ -81,6 +82,18 @@ test('user:export prints the logs in the form of the JSON export, and no secret'
      values ($1, '2026-01-02', gen_random_uuid(), '<p>Deleted</p>', now(), 'deletion')`,
     [id],
   );
+  await world.admin.query(
+    `with payment as (
+       insert into payments (user_id, amount_minor, currency) values ($1, 2400, 'USD') returning id),
+     booked as (
+       insert into payment_ledger (payment_id, kind, amount_minor, currency, provider_ref)
+       select id, 'capture', 2400, 'USD', 'CAPTURE-1' from payment),
+     schedule as (
+       insert into reminder_schedule (user_id, kind, due_at, on_since) values ($1, 'reminder', now(), now()))
+     insert into mail_tokens (user_id, token_hash, purpose, day, expires_at)
+     values ($1, sha256('token'), 'tap', '2026-01-02', now() + interval '1 day')`,
+    [id],
+  );
   const text = await admin('user:export', email);
   const exported = JSON.parse(text) as Record<string, Record<string, unknown>[]>;
   expect(exported['format']).toBe('hustle-forge/1');
@@ -93,40 +106,50 @@ test('user:export prints the logs in the form of the JSON export, and no secret'
   expect(exported['documents']).toMatchObject([{ title: 'My year' }]);
   expect(exported['document_links']).toHaveLength(1);
   expect(exported['earlier_versions']).toMatchObject([{ date: '2026-01-02', content: '<p>Deleted</p>' }]);
+  expect(exported['mail_tokens']).toMatchObject([{ purpose: 'tap', day: '2026-01-02' }]);
+  expect(exported['reminder_schedule']).toMatchObject([{ kind: 'reminder' }]);
+  expect(exported['payment_ledger']).toMatchObject([{ amount_minor: 2400, provider_ref: 'CAPTURE-1' }]);
   expect(text).not.toContain('token_hash');
   expect(text).not.toContain('argon2id');
   expect(await auditOf(id)).toEqual(['exported_by_operator']);
 });
 
-/** Secrets of sign-in, counters, and what is computed from the exported tables. */
-const NOT_EXPORTED = [
-  'auth.earlier_links',
-  'auth.flows',
-  'auth.one_time_tokens',
-  'auth.passkey_challenges',
-  'auth.recovery_code_sets',
-  'auth.recovery_codes',
-  'public.analysis_runs',
-  'public.appended_items',
-  'public.entries',
-  'public.entry_words',
-  'public.mail_tokens',
-  'public.plan_reminders',
-  'public.reminder_schedule',
-];
+const NOT_EXPORTED: Readonly<Record<string, string>> = {
+  'auth.flows': 'the secrets of a sign-in under way, for minutes',
+  'auth.passkey_challenges': 'a random value, for minutes',
+  'auth.refresh_tokens': 'secrets of the sessions, which are exported',
+  'auth.saml_requests': 'a random id, for minutes',
+  'public.entries': 'exported as `entries`, in the form of the JSON export',
+  'public.entry_words': 'the words of the logs, which are exported',
+};
 
-test('user:export reads every table that has rows of a user, unless it is named here', async () => {
-  const { email } = await world.signUpUser();
+test('user:export reads every table that has rows of a user, unless a reason is named here', async () => {
   const { rows } = await world.admin.query<{ name: string }>(
-    `select table_schema || '.' || table_name as name from information_schema.columns
-      where column_name = 'user_id' and table_schema in ('auth', 'public')
-        and (table_schema, table_name) in (select schemaname, tablename from pg_tables)`,
+    `with recursive owned as (
+       select 'auth.users'::regclass::oid as id
+       union select attrelid from pg_attribute where attname = 'user_id'
+       union select conrelid from pg_constraint join owned on confrelid = owned.id where contype = 'f')
+     select nspname || '.' || relname as name
+       from owned join pg_class on pg_class.oid = owned.id join pg_namespace on pg_namespace.oid = relnamespace
+      where nspname in ('auth', 'public') and relkind in ('r', 'p') and not relispartition`,
   );
-  const tables = rows.map(({ name }) => name);
-  expect(tables).toEqual(expect.arrayContaining(NOT_EXPORTED));
-  const exported = Object.keys(JSON.parse(await admin('user:export', email)) as object);
-  // Besides the tables with `user_id`: format, exportedAt, entries, account and profile.
-  expect(exported).toHaveLength(tables.length - NOT_EXPORTED.length + 5);
+  const exported = EXPORTED_TABLES.map(([, table]) => table);
+  expect([...exported, ...Object.keys(NOT_EXPORTED)].toSorted()).toEqual(rows.map(({ name }) => name).toSorted());
+  const { email } = await world.signUpUser();
+  expect(Object.keys(JSON.parse(await admin('user:export', email)) as object)).toEqual(
+    expect.arrayContaining(EXPORTED_TABLES.map(([name]) => name)),
+  );
+});
+
+test('user:export leaves out every binary column, because they hold secrets', async () => {
+  const { rows } = await world.admin.query<{ table: string; column: string }>(
+    `select table_schema || '.' || table_name as table, column_name as column
+       from information_schema.columns where data_type = 'bytea'`,
+  );
+  for (const [, table, secrets = []] of EXPORTED_TABLES) {
+    const binary = rows.filter((row) => row.table === table).map(({ column }) => column);
+    expect(secrets, table).toEqual(expect.arrayContaining(binary));
+  }
 });
 
 test('user:delete requires --yes, deletes everything and notifies the owner', async () => {
