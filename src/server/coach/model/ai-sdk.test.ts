@@ -48,16 +48,24 @@ test("ignores API keys in the SDK's own environment variables", async () => {
   expect(JSON.stringify(request?.headers)).not.toContain('theirs');
 });
 
+const chunkOf = (delta: object, end: string | null = null): string =>
+  `data: ${JSON.stringify({ id: 'x', model: 'm', choices: [{ index: 0, delta, finish_reason: end }] })}\n\n`;
+
 /** Streams `text` from an endpoint character by character and returns what `streamReply` yields. */
-async function streamByCharacter(text: string): Promise<string> {
-  const chunk = (delta: object, end: string | null = null) =>
-    `data: ${JSON.stringify({ id: 'x', model: 'm', choices: [{ index: 0, delta, finish_reason: end }] })}\n\n`;
-  const characters = Array.from(text, (content) => chunk({ content })).join('');
+function streamByCharacter(text: string): Promise<string> {
+  const characters = Array.from(text, (content) => chunkOf({ content })).join('');
+  return receive(`${characters}${chunkOf({}, 'stop')}data: [DONE]\n\n`);
+}
+
+/** Returns what `streamReply` yields while an endpoint answers with `body`. */
+async function receive(body: string | ReadableStream): Promise<string> {
   vi.spyOn(globalThis, 'fetch').mockResolvedValue(
-    new Response(`${characters}${chunk({}, 'stop')}data: [DONE]\n\n`, {
-      headers: { 'content-type': 'text/event-stream' },
-    }),
+    new Response(body, { headers: { 'content-type': 'text/event-stream' } }),
   );
+  return streamAnswer();
+}
+
+async function streamAnswer(): Promise<string> {
   const settings = readConfig({
     AI_PROVIDER: 'openai-compatible',
     AI_BASE_URL: 'http://127.0.0.1:1/v1',
@@ -92,6 +100,38 @@ test.each([
   expect(stack).toMatch(/\n +at /);
   expect(`${message} ${stack} ${inspect(error)}`).not.toMatch(/hush|zyxgate/);
 });
+
+const errorWith = (code: string): Error => Object.assign(new TypeError('failed'), { code });
+
+test.each([
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETDOWN',
+  'EAI_AGAIN',
+  'ENOTFOUND',
+  'EPIPE',
+  'ETIMEDOUT',
+  'UND_ERR_SOCKET',
+  'UND_ERR_BODY_TIMEOUT',
+])('%s in mid-stream is a problem of the network', async (code) => {
+  const chunks = [chunkOf({ content: '{' })];
+  const body = new ReadableStream({
+    pull(stream) {
+      const chunk = chunks.shift();
+      if (chunk === undefined) stream.error(errorWith(code));
+      else stream.enqueue(new TextEncoder().encode(chunk));
+    },
+  });
+  await expect(receive(body)).rejects.toMatchObject({ name: 'ModelError', problem: 'network' });
+});
+
+test.each(['ERR_INVALID_STATE', 'ERR_INVALID_ARG_TYPE', 'ENOENT', 'UND_ERR_INVALID_ARG'])(
+  '%s is an unexpected error, no problem of the network',
+  async (code) => {
+    vi.spyOn(globalThis, 'fetch').mockRejectedValue(errorWith(code));
+    await expect(streamAnswer()).rejects.toThrow('the AI SDK failed with TypeError');
+  },
+);
 
 test('does not parse a growing JSON reply with every chunk', async () => {
   const text = JSON.stringify({ score: 7, feedback: 'x'.repeat(1_000) });

@@ -278,11 +278,18 @@ function toFailure(error: unknown): Failure | null {
   return null;
 }
 
+/**
+ * The codes of sockets, DNS and TLS, and those of undici for a lost or silent connection. Others with the same
+ * beginning, such as `ERR_INVALID_STATE` and `UND_ERR_INVALID_ARG`, are faults of a program.
+ */
+const NETWORK_CODE =
+  /^(?:E(?:CONN|HOST|NET|AI_)[A-Z]+|ENOTFOUND|EPIPE|EPROTO|ETIMEDOUT|ERR_SSL_\w+|UND_ERR_(?:SOCKET|\w+_TIMEOUT|RES_\w+))$/;
+
 /** Checks the error codes of Node and undici, also those of the causes. */
 function isNetworkError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code: unknown = Reflect.get(error, 'code');
-  return (typeof code === 'string' && /^(?:E[A-Z_]+|UND_ERR_\w+)$/.test(code)) || isNetworkError(error.cause);
+  return (typeof code === 'string' && NETWORK_CODE.test(code)) || isNetworkError(error.cause);
 }
 
 const isAnswerTooLong = (error: unknown): boolean =>
