@@ -112,6 +112,12 @@ test.each(['SMTP_URL', 'DATABASE_URL'])('rejects %s with a bare % in its passwor
   expect(problemsOf({ [name]: `${protocol}://user:50%25off@mail.example.com/forge` })).toEqual([]);
 });
 
+test('rejects an escape that the user begins and the password ends', () => {
+  expect(problemsOf({ SMTP_URL: 'smtps://user%4:1off@mail.example.com' })).toEqual([
+    expect.stringContaining('SMTP_URL has a % that begins no escape'),
+  ]);
+});
+
 test('names a setting in quotes, and no other fault of it', () => {
   expect(problemsOf({ PUBLIC_URL: '"http://localhost:3000"', PORT: "'3000'" }).toSorted()).toEqual([
     expect.stringMatching(/^PORT stands in quotes, which Docker’s env files do not remove/),

@@ -14,7 +14,8 @@ export const UNDECODABLE_LOGIN = `has a % that begins no escape: ${ESCAPES}`;
 /** Whether the user and the password of an address can be decoded. A bare `%` is not an escape. */
 export function hasDecodableLogin({ username, password }: URL): boolean {
   try {
-    decodeURIComponent(username + password);
+    decodeURIComponent(username);
+    decodeURIComponent(password);
     return true;
   } catch {
     return false;
