@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hasMoreValues } from './parse-json.ts';
+import { hasMoreValues, parseJson } from './parse-json.ts';
 
 test.each([
   ['[1,2,3]', 3],
@@ -14,4 +14,9 @@ test.each([
 ])('%s holds %i values and no more', (text, values) => {
   expect(hasMoreValues(text, values)).toBe(false);
   expect(hasMoreValues(text, values - 1)).toBe(values > 0);
+});
+
+test('parses no more values than allowed', () => {
+  expect(parseJson('[1,2]', 2)).toEqual([1, 2]);
+  expect(parseJson('[1,2,3]', 2)).toBeUndefined();
 });

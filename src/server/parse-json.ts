@@ -1,5 +1,6 @@
-/** Parses untrusted JSON; undefined if invalid. `hasMoreValues` finds large texts that would take long. */
-export function parseJson(text: string): unknown {
+/** Parses untrusted JSON; undefined if it is invalid or can hold more than `maxValues` values (`hasMoreValues`). */
+export function parseJson(text: string, maxValues = Infinity): unknown {
+  if (maxValues !== Infinity && hasMoreValues(text, maxValues)) return undefined;
   try {
     return JSON.parse(text) as unknown;
   } catch {

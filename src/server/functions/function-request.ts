@@ -9,7 +9,7 @@ import type { Database } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { SignedInCaller } from '../http/authenticate.ts';
 import { readText } from '../http/limit-body.ts';
-import { hasMoreValues, parseJson } from '../parse-json.ts';
+import { parseJson } from '../parse-json.ts';
 import { currentDay } from '#domain/day/current-day.ts';
 import { isTimeZone } from '#domain/habit/preferences.ts';
 import type { AppendingUser } from '../data/append-items.ts';
@@ -27,8 +27,7 @@ const MAX_VALUES = 5_000;
  * BodyTooLargeError.
  */
 export async function readBody(context: Context<AppEnv>): Promise<Record<string, unknown>> {
-  const text = await readText(context);
-  const body = hasMoreValues(text, MAX_VALUES) ? undefined : parseJson(text);
+  const body = parseJson(await readText(context), MAX_VALUES);
   return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
 }
 

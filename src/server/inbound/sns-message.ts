@@ -41,8 +41,12 @@ const REQUIRED = [
   'SigningCertURL',
 ] as const;
 
+/** A message has about ten fields. */
+const MAX_JSON_VALUES = 100;
+
 export function parseSnsMessage(body: Uint8Array): SnsMessage | null {
-  const message = parseJson(new TextDecoder().decode(body)) as Record<string, unknown> | null;
+  const text = new TextDecoder().decode(body);
+  const message = parseJson(text, MAX_JSON_VALUES) as Record<string, unknown> | null | undefined;
   const isText = (name: string): boolean => typeof message?.[name] === 'string';
   const isWhole =
     REQUIRED.every(isText) &&

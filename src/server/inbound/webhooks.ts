@@ -18,7 +18,7 @@ import { errorResponse } from '../http/error-response.ts';
 import { limitBody, readBytes } from '../http/limit-body.ts';
 import { RateLimiterMemory, RateLimiterPostgres, isWithinLimit, rateLimitStore } from '../http/rate-limit-store.ts';
 import { BusyError } from '../load/request-context.ts';
-import { hasMoreValues, parseJson } from '../parse-json.ts';
+import { parseJson } from '../parse-json.ts';
 import { domainOf, MAX_MAIL_BYTES, type Inbound, type InboundMail } from './inbound.ts';
 import type { InboundDeps } from './receive-reply.ts';
 import { confirmSubscription, createSnsVerifier, parseSnsMessage, type FetchText } from './sns-message.ts';
@@ -146,7 +146,7 @@ async function readPostmark(context: Context<AppEnv>, password: string): Promise
   const login = Buffer.from(encoded, 'base64').toString();
   if (!isSame(login.slice(login.indexOf(':') + 1), password)) return 'unsigned';
   const text = new TextDecoder().decode(await readBytes(context));
-  const body = hasMoreValues(text, MAX_JSON_VALUES) ? null : (parseJson(text) as Record<string, unknown> | null);
+  const body = parseJson(text, MAX_JSON_VALUES) as Record<string, unknown> | null | undefined;
   const raw = body?.['RawEmail'];
   const recipient = body?.['OriginalRecipient'];
   if (typeof raw !== 'string' || typeof recipient !== 'string') return 'unreadable';

@@ -58,3 +58,7 @@ test.each([
 ])('rejects %j: not an event', (text) => {
   expect(parseEvent(text)).toBeNull();
 });
+
+test('rejects an event with very many values', () => {
+  expect(parseEvent(event('SOMETHING.NEW', Array(5_000).fill(0)))).toBeNull();
+});

@@ -27,6 +27,8 @@ import { parseJson } from '#server/parse-json.ts';
 import { valueAt, idInLink, linkOf, textAt } from './paypal/parse.ts';
 
 const MAX_BODY_BYTES = 256 * 1024;
+/** An event has about a hundred values. */
+const MAX_JSON_VALUES = 5_000;
 /** Limits the verifications at PayPal, so that one client address cannot use all of them. */
 const QUEUE = { maxRunning: 4, maxPerClient: 1, maxQueued: 40, maxQueuedPerClient: 10 };
 const MAX_PER_ADDRESS_AND_MINUTE = 60;
@@ -218,7 +220,7 @@ const matching = (form: RegExp, ...texts: readonly (string | null)[]): string | 
 
 /** Null when the text is not a PayPal event. */
 export function parseEvent(raw: string): PaypalEvent | null {
-  const json = parseJson(raw);
+  const json = parseJson(raw, MAX_JSON_VALUES);
   const id = textAt(json, 'id');
   const type = textAt(json, 'event_type');
   if (id === null || type === null || !WORD.test(id) || !WORD.test(type)) return null;

@@ -240,6 +240,12 @@ describe('Amazon SES', () => {
     expect(received).toEqual([]);
   });
 
+  test('is refused with very many values, before its signature is checked', async () => {
+    const long = { ...(JSON.parse(message()) as object), more: Array(100).fill(0) };
+    expect(await post('/ses', JSON.stringify(long))).toBe(401);
+    expect([received, fetched]).toEqual([[], []]);
+  });
+
   test('makes the server fetch no more than ten certificates in a minute', async () => {
     const file = (count: number) => CERTIFICATE.replace('0'.repeat(32), String(count).padStart(32, '0'));
     const other = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
