@@ -465,19 +465,24 @@ describe('a malicious server', () => {
     expect(sent).toBeLessThan(100);
   });
 
-  test.each(['file:///etc/passwd', 'javascript:alert(1)', 'https://evil.example/connect?user_code=BCDF-BCDF', '-flag'])(
-    'opens no browser at %s',
-    async (address) => {
-      const server = await startServer();
-      server.answer = () => [
-        200,
-        { device_code: 'x', user_code: 'BCDF-BCDF', verification_uri_complete: address, interval: 5, expires_in: 600 },
-      ];
-      const machine = createMachine({ env: { DISPLAY: ':0' } });
-      expect(await machine.run('login', server.url)).toMatchObject({ exitCode: 69 });
-      expect(machine.started).toEqual([]);
-    },
-  );
+  test.each([
+    'file:///etc/passwd',
+    'javascript:alert(1)',
+    'https://evil.example/connect?user_code=BCDF-BCDF',
+    '-flag',
+    'blob:http://HOST/connect',
+    'http://user:password@HOST/connect',
+  ])('opens no browser at %s', async (address) => {
+    const server = await startServer();
+    const page = address.replace('HOST', new URL(server.url).host);
+    server.answer = () => [
+      200,
+      { device_code: 'x', user_code: 'BCDF-BCDF', verification_uri_complete: page, interval: 5, expires_in: 600 },
+    ];
+    const machine = createMachine({ env: { DISPLAY: ':0' } });
+    expect(await machine.run('login', server.url)).toMatchObject({ exitCode: 69 });
+    expect(machine.started).toEqual([]);
+  });
 
   test.each([
     ['no object', [200, [1, 2]] as [number, unknown]],

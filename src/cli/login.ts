@@ -36,9 +36,11 @@ export async function login(machine: Machine, server: string, { opensBrowser, sc
 function readAuthorization(machine: Machine, server: string, { body }: Answer) {
   const page = textOf(body['verification_uri_complete']) || textOf(body['verification_uri']);
   const [deviceCode, code] = [textOf(body['device_code']), textOf(body['user_code'])];
-  if (!URL.canParse(page) || deviceCode === '' || !/^[A-Z-]{4,20}$/.test(code))
+  const url = URL.canParse(page) ? new URL(page) : null;
+  // An address with `blob:` or a user has the server's origin, too.
+  if (!url?.href.startsWith(`${url.origin}/`) || deviceCode === '' || !/^[A-Z-]{4,20}$/.test(code))
     throw new NoAnswerError(`${server} does not answer as a Hustle Forge server.`);
-  const { href, origin } = new URL(page);
+  const { href, origin } = url;
   if (origin !== server) throw new NoAnswerError(`${server} calls itself ${origin}. Run: hustle login ${origin}`);
   const seconds = (field: string, fallback: number): number => {
     const value = body[field];
