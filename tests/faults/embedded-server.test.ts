@@ -1,10 +1,10 @@
 /** The embedded PostgreSQL in every initial state: clean, killed, locked, already running, half-initialised. */
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { openDatabase } from '#server/database/connect.ts';
 import { AlreadyRunningError, openEmbeddedServer } from '#server/database/embedded/server.ts';
@@ -201,6 +201,28 @@ test('a data directory with a path too long for a socket is served on loopback',
   expect(server.url).toContain('127.0.0.1');
   expect(await answer(server.url)).toBe(1);
   await server.close();
+});
+
+test("the database's log is rotated while the database runs", async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  const server = await open();
+  const client = new pg.Client({ connectionString: server.url });
+  try {
+    const logFile = join(dataDir, 'postgres/server.log');
+    const maxBytes = 10 * 1024 * 1024;
+    await appendFile(logFile, `${'x'.repeat(maxBytes)}\n`);
+    vi.advanceTimersByTime(60_000);
+    await expect.poll(async () => (await stat(logFile)).size).toBeLessThan(maxBytes);
+    expect((await stat(`${logFile}.1`)).size).toBeGreaterThan(maxBytes);
+    await client.connect();
+    await expect(client.query('select nonsense')).rejects.toThrow('nonsense');
+    // A hole of null characters would show that PostgreSQL writes at its former place.
+    expect(await readFile(logFile, 'utf8')).toMatch(/^[^\0]*column "nonsense" does not exist/);
+  } finally {
+    await client.end();
+    await server.close();
+    vi.useRealTimers();
+  }
 });
 
 test("the database's log contains no user data from failed statements", async () => {

@@ -4,7 +4,20 @@
 import { execFile } from 'node:child_process';
 import { randomBytes, createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chmod, chown, mkdir, readFile, rename, rm, stat, writeFile, realpath, unlink } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  copyFile,
+  mkdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+  realpath,
+  unlink,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Binaries } from './binaries.ts';
@@ -103,10 +116,15 @@ export async function createCluster(dataDir: string, binaries: Binaries, user: S
   await rename(unfinished.folder, clusterPaths(dataDir).folder);
 }
 
-/** Rotates PostgreSQL's log file if it is large. Call only while PostgreSQL does not run. */
-export async function rotateLog(paths: ClusterPaths): Promise<void> {
-  const { size } = await stat(paths.logFile).catch(() => ({ size: 0 }));
-  if (size > LOG_MAX_BYTES) await rename(paths.logFile, `${paths.logFile}.1`);
+/**
+ * Moves the text of PostgreSQL's log file to `server.log.1` if it is large. The file itself stays, because a running
+ * PostgreSQL appends to it. What PostgreSQL writes between copy and truncation is lost.
+ */
+export async function rotateLog({ logFile }: ClusterPaths): Promise<void> {
+  const { size } = await stat(logFile).catch(() => ({ size: 0 }));
+  if (size <= LOG_MAX_BYTES) return;
+  await copyFile(logFile, `${logFile}.1`);
+  await truncate(logFile);
 }
 
 /**

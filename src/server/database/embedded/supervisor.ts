@@ -24,6 +24,8 @@ export const IMMEDIATE_STOP_LIMIT_MS = 5_000;
 const ALARM_AFTER_RESTARTS = 5;
 const MAX_RESTART_DELAY_MS = 30_000;
 const STABLE_AFTER_MS = 60_000;
+/** Often, because a flood of refused statements writes megabytes of errors in a minute. */
+const LOG_CHECK_MS = 60_000;
 
 export async function superviseServer(
   dataDir: string,
@@ -39,13 +41,18 @@ export async function superviseServer(
   const settings = Object.entries({ ...serverSettings(endpoint, binaries.version), ...extra });
   const settingFlags = settings.flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 
+  // A full disk must not keep the database from starting.
+  const rotate = () =>
+    rotateLog(paths).catch((error: unknown) => log.warn({ err: error }, "the database's log cannot be rotated"));
+  const logCheck = setInterval(() => void rotate(), LOG_CHECK_MS).unref();
+
   let child: ChildProcess | null = null;
   const stopping = new AbortController();
   let restarting: Promise<void> | null = null;
 
   async function launch(): Promise<void> {
     await reclaimCluster(paths.cluster, binaries, (pid) => log.warn({ pid }, 'stopping an orphaned database server'));
-    await rotateLog(paths);
+    await rotate();
     const output = await open(paths.logFile, 'a', 0o600);
     const started = spawn(binaries.postgres, ['-D', clusterAddress(paths.cluster, user), ...settingFlags], {
       ...user,
@@ -97,6 +104,7 @@ export async function superviseServer(
 
   async function stop(): Promise<void> {
     stopping.abort();
+    clearInterval(logCheck);
     await restarting;
     if (child && !hasEnded(child)) {
       signal('fast');
