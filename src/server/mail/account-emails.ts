@@ -278,6 +278,14 @@ export const tokenCreatedMail = ({ to, securing, settingsLink }: Notice & { sett
     ...securingBlocks(securing),
   ]);
 
+export const slackLinkedMail = ({ to, securing, settingsLink }: Notice & { settingsLink: string }): MailMessage =>
+  renderEmail(to, 'Slack was linked', [
+    'A Slack user was linked to your account and can add to your journal, but not read it.',
+    'Your settings list all linked Slack users, and end their links:',
+    { link: settingsLink, label: 'See your Slack links' },
+    ...securingBlocks(securing),
+  ]);
+
 export const passkeyRemovedMail = ({ to, securing }: Notice): MailMessage =>
   renderEmail(to, 'A passkey was removed', [
     'A passkey can no longer sign in to your account.',

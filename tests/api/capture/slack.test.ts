@@ -66,6 +66,13 @@ test('a linked Slack user appends what was typed, once for each command', async 
   expect(await textOf(ana.id)).toBe('Shipped <it> & more\nMet @ben in #ops: https://a.example/?x=1&y');
 });
 
+test('the owner of the account gets a mail about a linked Slack user', async () => {
+  const ana = await world.signUpUser();
+  await linkTo(newSlackUser(), ana.access);
+  const mail = await world.waitForMailWith('Slack was linked', ana.email);
+  expect(mail.links[0]).toBe(`${world.config.publicUrl}/settings`);
+});
+
 test('says what it can do and why it did not, and unlinks here and in Settings', async () => {
   const [ana, user] = [await world.signUpUser(), newSlackUser()];
   await linkTo(user, ana.access);

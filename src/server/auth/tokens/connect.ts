@@ -17,8 +17,10 @@ import {
   type ConnectRequest,
   type TokenScope,
 } from '#domain/account/access-token.ts';
+import { slackLinkedMail } from '#server/mail/account-emails.ts';
 import { lockUser } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
+import { sendNotice } from '../accounts/security-notice.ts';
 import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';
 import type { Device } from '../http/device.ts';
@@ -159,21 +161,28 @@ export const allowRequest: Endpoint<GivenApproval> = async (context, deps, given
   await deps.limits.consumeChange(caller);
   const { id: userId } = caller.account.user;
   const now = deps.clock.now();
-  await deps.database.transactAsService('approve a connect request', async (transaction) => {
+  const kind = await deps.database.transactAsService('approve a connect request', async (transaction) => {
     await lockUser(transaction, userId);
     await requireLiveSession(transaction, caller.session);
     const request = await findOpenRequest(transaction, readKey(body), now);
     if (!request) throw new AuthError('no_such_connect_request');
     if (request.userCode !== null) {
       if ((await listTokens(transaction, userId, now)).length >= MAX_TOKENS) throw new AuthError('too_many_tokens');
-      return approveRequest(transaction, request, { userId, days, timeZone });
+      await approveRequest(transaction, request, { userId, days, timeZone });
+      return 'device';
     }
     await deleteRequest(transaction, request);
     await linkSlack(transaction, { ...slackUserOf(request), name: request.name, userId, timeZone, now });
-    return recordAuditEvent(transaction, { at: now, userId, actor: 'user', event: 'slack_linked', device });
+    await recordAuditEvent(transaction, { at: now, userId, actor: 'user', event: 'slack_linked', device });
+    return 'slack';
   });
+  // A program's owner gets the mail when the program fetches its token.
+  if (kind === 'slack') mailSlackLinked(deps, caller.account.user);
   return context.body(null, 204);
 };
+
+const mailSlackLinked = (deps: AuthDeps, user: { id: string; email: string | null }): void =>
+  sendNotice(deps, user, (notice) => slackLinkedMail({ ...notice, settingsLink: `${deps.config.publicUrl}/settings` }));
 
 const slackUserOf = ({ slackTeam, slackUser }: ConnectRow) => ({ team: slackTeam!, user: slackUser! });
 
