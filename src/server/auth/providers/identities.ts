@@ -24,6 +24,7 @@ import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import type { Device } from '../http/device.ts';
 import { AuthError } from '../http/errors.ts';
 import { lockSignedInUser } from '../sessions/require-user.ts';
+import { endSessions } from '../sessions/sessions.ts';
 import { ProviderError } from './provider-client.ts';
 import { startProviderFlow } from './start-flow.ts';
 
@@ -216,18 +217,21 @@ function changesOf({ user, remaining, email, now }: Change) {
 /**
  * Threat: a stranger controls the unlinked identity and is still signed in. Ends the other sessions that it started. A
  * session does not record whether it began with the address or the number, so unlinking one of them ends all other
- * sessions.
+ * sessions and, as a new password does, all access tokens.
  */
 async function endSessionsOf(
   transaction: AsService,
   { provider }: IdentityRow,
   { userId, sessionId }: Unlinking,
 ): Promise<string[]> {
-  let query = queryBuilder.deleteFrom('auth.sessions').where('user_id', '=', userId).returning('id');
+  if (provider === 'email' || provider === 'phone')
+    return endSessions(transaction, userId, sessionId === null ? { all: true } : { except: sessionId });
+  let query = queryBuilder
+    .deleteFrom('auth.sessions')
+    .where('user_id', '=', userId)
+    .where(sql<boolean>`amr @> ${JSON.stringify([{ provider }])}::jsonb`)
+    .returning('id');
   if (sessionId !== null) query = query.where('id', '!=', sessionId);
-  if (provider !== 'email' && provider !== 'phone') {
-    query = query.where(sql<boolean>`amr @> ${JSON.stringify([{ provider }])}::jsonb`);
-  }
   return (await transaction.run(query)).map((row) => row.id);
 }
 

@@ -453,6 +453,18 @@ describe('unlinking', () => {
     await world.waitForMail(owner.email.address, 3);
   });
 
+  test.each([
+    ['the password ends', 'email', []],
+    ['a provider keeps', 'peer', [{ name: 'Laptop' }]],
+  ] as const)('of %s the access tokens of the account', async (_, provider, tokens) => {
+    const owner = await linked();
+    const body = { name: 'Laptop', scopes: ['append'], days: 30 };
+    expect((await world.request('POST', '/tokens', { token: owner.access, body })).status).toBe(200);
+    const identity = provider === 'email' ? owner.email.identity : owner.peer;
+    expect((await unlink(identity, owner.access)).status).toBe(200);
+    expect((await world.request('GET', '/tokens', { token: owner.access })).body).toMatchObject({ tokens });
+  });
+
   test('of an old sign-in is refused while every other one is newer than a week', async () => {
     const owner = await linked();
     const weekAgo = "now() - interval '8 days'";
