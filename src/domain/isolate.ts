@@ -4,8 +4,8 @@
  */
 export const isolate = (text: string): string => `\u2068${text}\u2069`;
 
-/** Letters of right-to-left scripts in the Basic Multilingual Plane. */
-export const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
+/** Letters of right-to-left scripts. */
+export const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
 /** Isolates only right-to-left text, because some old mail programs show the control characters. */
 export const isolateRightToLeft = (text: string): string => (RIGHT_TO_LEFT.test(text) ? isolate(text) : text);
