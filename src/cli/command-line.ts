@@ -88,14 +88,16 @@ async function dispatch(args: readonly string[], machine: Machine): Promise<numb
 
 /** An argument that begins with a dash and has a space in it is text, not an option: `hustle "--amend was wrong"`. */
 function readArguments(args: readonly string[]): Call & { isText: boolean } {
-  const isSentence = (arg: string): boolean => /^-.*\s/s.test(arg);
-  const end = args.findIndex((arg, index) => arg === '--' || (isSentence(arg) && args[index - 1] !== '--date'));
+  const end = args.indexOf('--');
   const before = end === -1 ? args : args.slice(0, end);
-  const after = end === -1 ? [] : args.slice(args[end] === '--' ? end + 1 : end);
+  const after = end === -1 ? [] : args.slice(end + 1);
+  // A NUL, which no argument contains, hides the dash of a text from `parseArgs`.
+  const marked = before.map((arg) => (/^-.*\s/s.test(arg) ? `\0${arg}` : arg));
   try {
-    const { values, positionals } = parseArgs({ args: [...before], options: OPTIONS, allowPositionals: true });
+    const { values, positionals } = parseArgs({ args: marked, options: OPTIONS, allowPositionals: true });
+    const words = [...positionals.map((word) => word.replace('\0', '')), ...after];
     // Words after `--` are text, even if the first one is the name of a command.
-    return { options: values, words: [...positionals, ...after], isText: positionals.length === 0 && after.length > 0 };
+    return { options: values, words, isText: positionals.length === 0 && after.length > 0 };
   } catch (error) {
     const [reason = ''] = (error as Error).message.split('. ');
     throw new CommandError(EXIT.usage, `${reason}. To add text that begins with a dash, write: hustle -- TEXT`);
