@@ -151,9 +151,14 @@ class Reader {
   }
 }
 
-/** Escapes raw control characters in a JSON string, and drops backslashes that escape nothing, as in `\[` or `\'`. */
+/**
+ * Escapes raw control characters in a JSON string. Of the backslashes that are no escape of JSON, it drops those of
+ * punctuation, as in `\[` or `\'`, and keeps those before a letter or digit, as in `C:\Temp`.
+ */
 export const repairEscapes = (string: string): string =>
   string
-    .replaceAll(/\\(["\\/bfnrt]|u[\da-fA-F]{4})|\\/g, (escape, valid?: string) => (valid === undefined ? '' : escape))
+    .replaceAll(/(\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))|(\\(?=[\p{L}\p{N}]))|\\/gu, (_, valid?: string, literal?: string) =>
+      literal === undefined ? (valid ?? '') : String.raw`\\`,
+    )
     // oxlint-disable-next-line no-control-regex -- JSON forbids exactly these
     .replaceAll(/[\0-\x1f]/g, (control) => JSON.stringify(control).slice(1, -1));

@@ -53,9 +53,9 @@ describe('feedbackReplyParser, with an object', () => {
     expect(parseFinal(reply({ feedback }))?.text).toBe(feedback);
   });
 
-  test('drops a backslash before an upper-case letter, which is no escape of JSON', () => {
-    const text = String.raw`{"score":7,"feedback":"You cleared C:\Temp and D:\U00e4 at last.","cited":[],"missingFact":""}`;
-    const expected = { score: 7, text: 'You cleared C:Temp and D:U00e4 at last.' };
+  test('keeps a backslash that is no escape of JSON before a letter or digit, and drops any other', () => {
+    const text = String.raw`{"score":7,"feedback":"You cleared C:\Temp, D:\U00e4 and E:\ü\1, it\'s \[done\].","cited":[],"missingFact":""}`;
+    const expected = { score: 7, text: String.raw`You cleared C:\Temp, D:\U00e4 and E:\ü\1, it's [done].` };
     expect(parseFinal(text)).toMatchObject(expected);
     expect(parsePartial(text)).toEqual(expected);
   });
