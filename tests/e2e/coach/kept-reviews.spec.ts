@@ -13,7 +13,7 @@ import {
   test,
   waitUntilModelHolds,
 } from '../support/coach.ts';
-import { daysAgo, log, today } from '../support/journal.ts';
+import { daysAgo, headersOf, log, sessionOf, today } from '../support/journal.ts';
 import { expectNoHorizontalScroll, expect, inBothThemes } from '../support/test.ts';
 
 const LAST_YEAR = rangeOf('year', today(), 1);
@@ -67,6 +67,20 @@ test('a year is read month by month with progress, is kept after its days change
   await kept.getByRole('button', { name: 'Delete this review' }).click();
   await kept.getByRole('button', { name: 'Delete for good' }).click();
   await expect(kept).toHaveCount(0);
+});
+
+test('a review that was deleted elsewhere is said to be gone', async ({ page, signUp, expectAccessible }) => {
+  await signUp(page, { path: '/reviews', isCloser: true, logs: { [today()]: log(TEXT) } });
+  await page.getByRole('button', { name: 'I agree' }).click();
+  await page.getByRole('button', { name: 'Generate 7-Day Analysis' }).click();
+  const kept = page.getByRole('region', { name: 'Kept reviews' });
+  await expect(kept.getByRole('listitem')).toHaveCount(1);
+  const session = await sessionOf(page);
+  const path = `/rest/v1/reviews?user_id=eq.${session.user.id}`;
+  expect(await (await page.request.delete(path, { headers: headersOf(session) })).json()).toHaveLength(1);
+  await kept.getByText('7-Day Hustle Review').click();
+  await expect(kept.getByText('This review is not there. It may have been deleted.')).toBeVisible();
+  await inBothThemes(page, expectAccessible);
 });
 
 test('a plan that has ended keeps the newest review', async ({ page, signUp, admin }) => {

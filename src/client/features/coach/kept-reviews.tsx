@@ -110,16 +110,17 @@ function OpenReview({ review }: { review: Kept }) {
   const [state, setState] = useState<'idle' | 'asking' | 'busy' | 'failed'>('idle');
   const text = useQuery({
     queryKey: [...KEPT_KEY, 'text', review.id],
-    queryFn: async ({ signal }): Promise<string> => {
-      const { data: rows } = await data
+    // Null without a row, as after a deletion in another tab.
+    queryFn: async ({ signal }): Promise<string | null> => {
+      const { data: row } = await data
         .from('reviews')
         .select('text')
         .eq('user_id', userId)
         .eq('id', review.id)
         .abortSignal(signal)
+        .maybeSingle()
         .throwOnError();
-      // Without a row, as after a deletion in another tab, this throws: the review could not be loaded.
-      return rows[0]!.text;
+      return row?.text ?? null;
     },
     // A review never changes.
     staleTime: Infinity,
@@ -145,6 +146,7 @@ function OpenReview({ review }: { review: Kept }) {
       </>
     );
   }
+  if (text.data === null) return <Notice kind="info">This review is not there. It may have been deleted.</Notice>;
   return (
     <div className={styles.keptText}>
       <ReviewFacts result={review} hasRange={false} />
