@@ -121,6 +121,29 @@ test('with prompts the empty page of today asks another question from noon on', 
   await expect(question).toHaveAttribute('data-placeholder', promptOf(today()));
 });
 
+test.describe('without the preferences', () => {
+  test.use({ expectedErrors: /net::ERR_FAILED/ });
+
+  test('the cards say that their setting could not be loaded, and load on a second try', async ({
+    page,
+    signUp,
+    expectAccessible,
+  }) => {
+    await page.route('**/rest/v1/preferences?*', (route) => route.abort());
+    await signUp(page, { path: '/settings' });
+    await openSections(page, 'Day', 'Prompts', 'Reminder', 'Weekly digest');
+    const alerts = page.getByRole('alert').filter({ hasText: "Couldn't load this setting." });
+    await expect(alerts).toHaveCount(4);
+    await inBothThemes(page, expectAccessible);
+    await page.unrouteAll();
+    await page.getByRole('button', { name: 'Try again' }).last().click();
+    await expect(alerts).toHaveCount(0);
+    await expect(page.getByText(/^A mail on Friday evening/)).toBeFocused();
+    await expect(page.getByRole('radio', { name: 'At midnight (default)' })).toBeEnabled();
+    await expect(page.getByRole('checkbox', { name: 'Send me the digest' })).toBeEnabled();
+  });
+});
+
 test.describe('with a slow connection', () => {
   test.use({ expectedErrors: /net::ERR_FAILED/ });
 

@@ -2,7 +2,7 @@
  * The user's preferences (docs/specification/habit.md 1): at once as this browser last stored them, then as the server
  * sends them.
  */
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { DEFAULT_PREFERENCES, parsePreferences, type Preferences } from '#domain/habit/preferences.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import { useUser } from '#client/lib/session/session.ts';
@@ -18,13 +18,13 @@ export type PreferencesState = {
   preferences: Preferences;
   /** True once the server has sent the preferences. Only then may a screen offer to change them. */
   isRead: boolean;
-  isFailed: boolean;
+  request: Pick<UseQueryResult, 'isFetched' | 'isFetching' | 'refetch'>;
 };
 
 export function usePreferences(): PreferencesState {
   const data = useData();
   const { id: userId } = useUser();
-  const { data: read, isError } = useQuery({
+  const request = useQuery({
     queryKey: PREFERENCES_KEY,
     queryFn: async ({ signal }): Promise<Preferences> => {
       const { data: row } = await data
@@ -40,7 +40,8 @@ export function usePreferences(): PreferencesState {
     },
     networkMode: 'always',
   });
-  return { preferences: read ?? storedPreferences(userId), isRead: read !== undefined, isFailed: isError };
+  const { data: read } = request;
+  return { preferences: read ?? storedPreferences(userId), isRead: read !== undefined, request };
 }
 
 /** The preferences that this browser stored. The defaults if it has none or blocks storage. */

@@ -15,20 +15,22 @@ import { Field, Form, SubmitButton } from '#client/ui/form/form.tsx';
 import { FoldedSection } from '#client/ui/page/folded-section.tsx';
 import { Buttons, Quiet, Row, RowName, Rows, Stack } from '#client/ui/stack.tsx';
 import { useToast } from '#client/ui/toast.tsx';
+import { PreferenceFields } from './settings-parts.tsx';
 import { useChangePreferences } from './use-change-preferences.ts';
 
 /** The number of ranges that the card lists. A button shows the others. */
 const SHOWN_RANGES = 5;
 
-const FAILED = "Couldn't load this setting. Reload the page to change it.";
-
 export function DayCard() {
-  const { preferences, isRead, isFailed, change } = useChangePreferences();
+  const { preferences, isRead, request, change } = useChangePreferences();
   const threeOClock = clockTime(new Date(2026, 0, 1, 3));
   return (
     <FoldedSection title="Day" summary={preferences.day_ends_at === 3 ? `Ends at ${threeOClock}` : 'Ends at midnight'}>
-      <Stack>
-        <Quiet>Choose when your day ends. Until then the journal opens on the day before.</Quiet>
+      <PreferenceFields
+        intro="Choose when your day ends. Until then the journal opens on the day before."
+        isRead={isRead}
+        request={request}
+      >
         <Choices
           legend="Day"
           name="dayEnd"
@@ -40,19 +42,21 @@ export function DayCard() {
           onChoose={(hour) => change({ day_ends_at: Number(hour) })}
           disabled={!isRead}
         />
-        {isFailed && <Quiet role="alert">{FAILED}</Quiet>}
-      </Stack>
+      </PreferenceFields>
     </FoldedSection>
   );
 }
 
 export function PromptsCard() {
-  const { preferences, isRead, change } = useChangePreferences();
+  const { preferences, isRead, request, change } = useChangePreferences();
   const today = useToday();
   return (
     <FoldedSection title="Prompts" summary={preferences.prompts ? 'On' : 'Off'}>
-      <Stack>
-        <Quiet>Choose what today's page asks while it is empty, from noon on.</Quiet>
+      <PreferenceFields
+        intro="Choose what today's page asks while it is empty, from noon on."
+        isRead={isRead}
+        request={request}
+      >
         <Choices
           legend="Prompts"
           name="prompts"
@@ -64,7 +68,7 @@ export function PromptsCard() {
           onChoose={(choice) => change({ prompts: choice === 'on' })}
           disabled={!isRead}
         />
-      </Stack>
+      </PreferenceFields>
     </FoldedSection>
   );
 }

@@ -14,8 +14,8 @@ import { usePremium } from '#client/lib/plan/premium.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Check } from '#client/ui/form/choices.tsx';
 import { FoldedSection } from '#client/ui/page/folded-section.tsx';
-import { Buttons, Hint, Quiet, Stack, LoadError, Row, RowName, Rows } from '#client/ui/stack.tsx';
-import { pluralize } from './settings-parts.tsx';
+import { Buttons, Hint, Stack, LoadError, Row, RowName, Rows } from '#client/ui/stack.tsx';
+import { pluralize, PreferenceFields } from './settings-parts.tsx';
 import styles from './settings.module.css';
 import { useChangePreferences, type ChangeablePreferences } from './use-change-preferences.ts';
 import { useQuery } from '@tanstack/react-query';
@@ -65,7 +65,7 @@ function weekdaysText(days: readonly number[]): string {
   return days.map((day) => WEEKDAYS[day]!.slice(0, 3)).join(', ');
 }
 
-function ReminderCard({ preferences, isRead, change }: ChangeablePreferences) {
+function ReminderCard({ preferences, isRead, request, change }: ChangeablePreferences) {
   const { remind_by_mail: byMail, remind_by_push: byPush, remind_at: remindAt, time_zone: timeZone } = preferences;
   const isAnyOn = byMail || byPush;
   const { features } = useClientConfig();
@@ -78,11 +78,16 @@ function ReminderCard({ preferences, isRead, change }: ChangeablePreferences) {
       summary={isAnyOn ? `${timeText(remindAt ?? PROPOSED_REMINDER)}, ${weekdaysText(preferences.workdays)}` : 'Off'}
       isAsking={isAnyOn && isElsewhere(timeZone)}
     >
-      <Stack>
-        <Quiet>
-          A message in the evening asks what you did. None comes if the day has a log already.
-          {features.mailReplies && ' You can answer the mail by replying to it.'}
-        </Quiet>
+      <PreferenceFields
+        intro={
+          <>
+            A message in the evening asks what you did. None comes if the day has a log already.
+            {features.mailReplies && ' You can answer the mail by replying to it.'}
+          </>
+        }
+        isRead={isRead}
+        request={request}
+      >
         {features.mail && (
           <Check
             label="Remind me by mail"
@@ -105,7 +110,7 @@ function ReminderCard({ preferences, isRead, change }: ChangeablePreferences) {
           </>
         )}
         {((features.mail && email) || byPush) && <SendNow />}
-      </Stack>
+      </PreferenceFields>
     </FoldedSection>
   );
 }
@@ -227,7 +232,7 @@ function sentText({ email, devices }: SentReminder): string {
   return `Sent to ${places.join(' and ')}.`;
 }
 
-function DigestCard({ preferences, isRead, change }: ChangeablePreferences) {
+function DigestCard({ preferences, isRead, request, change }: ChangeablePreferences) {
   const { digest: isOn, digest_review: hasReview, time_zone: timeZone } = preferences;
   const { email } = useUser();
   const { profile } = useSession();
@@ -236,11 +241,16 @@ function DigestCard({ preferences, isRead, change }: ChangeablePreferences) {
   const isAllowed = profile?.ai_consent === true;
   return (
     <FoldedSection title="Weekly digest" summary={isOn ? 'On Fridays' : 'Off'}>
-      <Stack>
-        <Quiet>
-          A mail on Friday evening with your week: the workdays you accounted for and what you did. Closers also get
-          their scores.
-        </Quiet>
+      <PreferenceFields
+        intro={
+          <>
+            A mail on Friday evening with your week: the workdays you accounted for and what you did. Closers also get
+            their scores.
+          </>
+        }
+        isRead={isRead}
+        request={request}
+      >
         <Check
           label="Send me the digest"
           hint={email ? undefined : NO_ADDRESS}
@@ -257,7 +267,7 @@ function DigestCard({ preferences, isRead, change }: ChangeablePreferences) {
             onChange={(on) => change({ digest_review: on })}
           />
         )}
-      </Stack>
+      </PreferenceFields>
     </FoldedSection>
   );
 }

@@ -2,8 +2,10 @@
 import type { ComponentProps, ReactNode } from 'react';
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
+import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
 import { ProgressBar } from '#client/ui/progress-bar.tsx';
-import { Hint } from '#client/ui/stack.tsx';
+import { Hint, LoadError, Quiet, Stack } from '#client/ui/stack.tsx';
+import type { PreferencesState } from '#client/ui/use-preferences.ts';
 import { LockedCrown, UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
 import type { Progress } from './export/read-entries.ts';
 import styles from './settings.module.css';
@@ -20,6 +22,23 @@ export function UpgradePrompt({ feature, id, text }: { feature: UpgradeFeature; 
       </p>
       <UpgradeButton feature={feature} />
     </div>
+  );
+}
+
+type PreferenceFieldsProps = Pick<PreferencesState, 'isRead' | 'request'> & { intro: ReactNode; children: ReactNode };
+
+/** The content of a card that changes the preferences. */
+export function PreferenceFields({ intro, isRead, request, children }: PreferenceFieldsProps) {
+  const { fallbackRef, areaProps } = useFocusRestore();
+  return (
+    <Stack {...areaProps}>
+      <Quiet ref={fallbackRef} tabIndex={-1}>
+        {intro}
+      </Quiet>
+      {/* Not `isError`, which another attempt resets: the button would disappear under the pointer. */}
+      {request.isFetched && !isRead && <LoadError request={request}>Couldn't load this setting.</LoadError>}
+      {children}
+    </Stack>
   );
 }
 
