@@ -142,6 +142,28 @@ test.describe('without the preferences', () => {
     await expect(page.getByRole('radio', { name: 'At midnight (default)' })).toBeEnabled();
     await expect(page.getByRole('checkbox', { name: 'Send me the digest' })).toBeEnabled();
   });
+
+  test('a change leaves the other preferences as they are', async ({ page, signUp, request }) => {
+    await signUp(page, { path: '/settings' });
+    const preferences = { day_ends_at: 3, remind_by_mail: true, remind_at: 18 * 60 } as const;
+    await storePreferences(request, await sessionOf(page), preferences);
+    await page.reload();
+    await expect(page.getByText(/^Ends at 0?3:00/)).toBeVisible();
+    let isChanged = false;
+    await page.route('**/rest/v1/preferences*', (route) => {
+      isChanged ||= route.request().method() === 'POST';
+      return isChanged ? route.fallback() : route.abort();
+    });
+    await page.reload();
+    await openSections(page, 'Reminder');
+    const alert = page.getByRole('alert').filter({ hasText: "Couldn't load this setting." });
+    await expect(alert).toBeVisible();
+    await page.getByRole('combobox', { name: 'At' }).selectOption({ value: '1170' });
+    await expect(alert).toHaveCount(0);
+    await expect(page.getByRole('combobox', { name: 'At' })).toHaveValue('1170');
+    await expect(page.getByText(/^Ends at 0?3:00/)).toBeVisible();
+    expect(await page.evaluate(() => localStorage.getItem('hustle-forge:day-ends-at'))).toBe('3');
+  });
 });
 
 test.describe('with a slow connection', () => {

@@ -44,7 +44,9 @@ export function useChangePreferences(): ChangeablePreferences {
     async onSuccess(_, change) {
       // A read that is under way may have missed the change.
       await queries.cancelQueries({ queryKey: PREFERENCES_KEY });
-      const stored = { ...queries.getQueryData<Preferences>(PREFERENCES_KEY)!, ...change };
+      const read = queries.getQueryData<Preferences>(PREFERENCES_KEY);
+      if (!read) return queries.invalidateQueries({ queryKey: PREFERENCES_KEY });
+      const stored = { ...read, ...change };
       queries.setQueryData(PREFERENCES_KEY, stored);
       storePreferences(userId, stored);
     },
