@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { measureCpuMs } from '../../tests/support/cpu-time.ts';
 import { unicodeText } from '../../tests/support/unicode-text.ts';
 import {
   createSnippet,
@@ -188,10 +189,11 @@ test.each([
   ['Thai marks, which are kept', '\u0e48', '\u0e38'],
   ['invisible characters between the marks', '\u0e48\u200b', '\u0e38\u200b'],
   ['half-width kana signs, which become marks', '\u0e38', '\uff9e'],
-])('normalizes a long run of combining marks in time: %s', (_name, above, below) => {
+])('normalizes a long run of combining marks in time: %s', async (_name, above, below) => {
   const piles = [above.repeat(30_000) + below.repeat(30_000), (above + below).repeat(30_000)];
-  const startedAt = performance.now();
-  for (const pile of piles) expect(toSearchForm(`a${pile} word`)).toContain(' word ');
+  const normalizeAll = () => {
+    for (const pile of piles) expect(toSearchForm(`a${pile} word`)).toContain(' word ');
+  };
   // Quadratic time would take a minute.
-  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  expect(await measureCpuMs(normalizeAll)).toBeLessThan(2_000);
 });

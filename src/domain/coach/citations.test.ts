@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { measureCpuMs } from '../../../tests/support/cpu-time.ts';
 import {
   citableLines,
   createCitationFinder,
@@ -112,12 +113,13 @@ test('citations of an earlier version are labelled as line positions', () => {
   ]);
 });
 
-test('takes linear time on an adversarial log or reply', () => {
-  const startedAt = performance.now();
-  expect(citableLines(p('same words again and again in each of them').repeat(3_000))).toHaveLength(3_000);
-  const blanks = `${' '.repeat(120_000)}${'<u> </u>'.repeat(16_000)}`;
-  expect(citableLines(p(`${blanks}x`))).toMatchObject([{ text: 'x' }]);
-  for (const sign of ['[1 ', ' [', '[1,', ' ', '[a, '])
-    expect(known(sign.repeat(16_000 / sign.length)).text.length).toBeLessThanOrEqual(16_000);
-  expect(performance.now() - startedAt).toBeLessThan(2_000);
+test('takes linear time on an adversarial log or reply', async () => {
+  const cpuMs = await measureCpuMs(() => {
+    expect(citableLines(p('same words again and again in each of them').repeat(3_000))).toHaveLength(3_000);
+    const blanks = `${' '.repeat(120_000)}${'<u> </u>'.repeat(16_000)}`;
+    expect(citableLines(p(`${blanks}x`))).toMatchObject([{ text: 'x' }]);
+    for (const sign of ['[1 ', ' [', '[1,', ' ', '[a, '])
+      expect(known(sign.repeat(16_000 / sign.length)).text.length).toBeLessThanOrEqual(16_000);
+  });
+  expect(cpuMs).toBeLessThan(2_000);
 });

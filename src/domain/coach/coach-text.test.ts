@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { measureCpuMs } from '../../../tests/support/cpu-time.ts';
 import { parseCoachText, type CoachBlock, type CoachSpan } from './coach-text.ts';
 
 const spanText = (span: CoachSpan): string => ('spans' in span ? span.spans.map(spanText).join('') : span.text);
@@ -168,25 +169,25 @@ test('never retracts displayed words while streaming', () => {
   );
 });
 
-test('takes linear time on nested emphasis', () => {
-  const startedAt = performance.now();
-  parseCoachText('**a '.repeat(2_000), { isPartial: true });
-  expect(performance.now() - startedAt).toBeLessThan(2_000);
+test('takes linear time on nested emphasis', async () => {
+  const parse = () => parseCoachText('**a '.repeat(2_000), { isPartial: true });
+  expect(await measureCpuMs(parse)).toBeLessThan(2_000);
 });
 
 // Threat: a prompt injection makes the model repeat markup to block the browser or to overflow its stack.
 test.each([
   ...['*a ', '_a ', '_*a', '**a *b ', '(*a ', '* ', 'a*', '[1,', '# #', '#', 'item 1,', 'item 1,1', 'item 1.1', '[a,'],
   ...['[', '![', '[a](', '[a](/', '[a](/(', '[a](/ "', '[a](/ ', '|', '|-', '`', '> ', '>', '-', '- ', '~', '= '],
-])('parses a long repetition of %j in time', (signs) => {
+])('parses a long repetition of %j in time', async (signs) => {
   const text = `${signs.repeat(16_000 / signs.length)}x`;
   const heading = `# ${' '.repeat(8_000)}${'#'.repeat(8_000)}x`;
   const item = `item 1,${' '.repeat(16_000)}x`;
-  const began = performance.now();
-  for (const long of [text, heading, item]) {
-    for (const isPartial of [false, true])
-      expect(textOf(parseCoachText(long, { isPartial, refs })).length).toBeLessThan(40_000);
-  }
+  const parseAll = () => {
+    for (const long of [text, heading, item]) {
+      for (const isPartial of [false, true])
+        expect(textOf(parseCoachText(long, { isPartial, refs })).length).toBeLessThan(40_000);
+    }
+  };
   // Quadratic patterns took seconds or overflowed the stack.
-  expect(performance.now() - began).toBeLessThan(2_000);
+  expect(await measureCpuMs(parseAll)).toBeLessThan(2_000);
 });

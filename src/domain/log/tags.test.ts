@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { measureCpuMs } from '../../../tests/support/cpu-time.ts';
 import { unicodeText } from '../../../tests/support/unicode-text.ts';
 import { addTags, completeTag, countTags, findTags, listTags, replaceTypedTag, typedTag } from './tags.ts';
 
@@ -91,10 +92,11 @@ test('any tag is found by itself, whatever stands around it', () => {
   );
 });
 
-test.each(['#', '#a', '#a-', '#1', '#1-', 'a#', '-'])('reads a log of maximum size in time: %j', (part) => {
-  const startedAt = performance.now();
-  listTags(part.repeat(262_144 / part.length));
-  listTags(`${part} `.repeat(262_144 / (part.length + 1)));
+test.each(['#', '#a', '#a-', '#1', '#1-', 'a#', '-'])('reads a log of maximum size in time: %j', async (part) => {
+  const listAll = () => {
+    listTags(part.repeat(262_144 / part.length));
+    listTags(`${part} `.repeat(262_144 / (part.length + 1)));
+  };
   // Quadratic time would take minutes.
-  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  expect(await measureCpuMs(listAll)).toBeLessThan(2_000);
 });

@@ -4,6 +4,7 @@ import { splitReview } from '#domain/coach/win-bullets.ts';
 import { day } from '#domain/day/day.ts';
 import { REPLY_MANNERS } from '../../../simulators/ai-model/manners.ts';
 import { CUTS, expectAppendOnly, MARKERS, prefixes, RUNS, TEXT } from '../../../tests/support/coach-replies.ts';
+import { measureCpuMs } from '../../../tests/support/cpu-time.ts';
 import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
 import { MAX_REPLY_CHARS } from './parse-response.ts';
 import { reviewReplyParser } from './parse-review.ts';
@@ -242,11 +243,11 @@ test('the displayed text of a review in any form is append-only', () => {
 });
 
 /** Threat: a log makes the model write thousands of dated lines, and each chunk of the stream reads them again. */
-test('reads thousands of wins in linear time', () => {
+test('reads thousands of wins in linear time', async () => {
   const { parsePartial } = reviewReplyParser(DAYS);
   const text = `${PROSE}\n**Wins**\n${'- 1, 2, 3, 4: a on b\n'.repeat(700)}`;
-  const startedAt = process.cpuUsage();
-  for (let length = 0; length <= text.length; length += 20) parsePartial(text.slice(0, length));
-  const { user, system } = process.cpuUsage(startedAt);
-  expect((user + system) / 1_000).toBeLessThan(5_000);
+  const parseGrowing = () => {
+    for (let length = 0; length <= text.length; length += 20) parsePartial(text.slice(0, length));
+  };
+  expect(await measureCpuMs(parseGrowing)).toBeLessThan(5_000);
 });

@@ -1,6 +1,7 @@
 /** Answers that are made of many long logs hold up no other request for long. */
 import { setImmediate } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
+import { readCpuMs } from '../../support/cpu-time.ts';
 import { setUpWorld } from '../../support/set-up.ts';
 import { startDataWorld } from './fixture.ts';
 
@@ -19,7 +20,7 @@ test.each([
     [world.cleo.id, content, days],
   );
   let hasAnswered = false;
-  const startedAt = performance.now();
+  const startedAt = readCpuMs();
   const answer = fetch(`${world.server.url}/functions/v1/${name}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${world.cleo.token}`, 'content-type': 'application/json' },
@@ -27,11 +28,11 @@ test.each([
   }).finally(() => (hasAnswered = true));
   let longestTurn = 0;
   while (!hasAnswered) {
-    const turnStartedAt = performance.now();
+    const turnStartedAt = readCpuMs();
     await setImmediate();
-    longestTurn = Math.max(longestTurn, performance.now() - turnStartedAt);
+    longestTurn = Math.max(longestTurn, readCpuMs() - turnStartedAt);
   }
-  const total = performance.now() - startedAt;
+  const total = readCpuMs() - startedAt;
   expect((await answer).status).toBe(200);
   expect(longestTurn).toBeLessThan(total / 3);
 });

@@ -8,6 +8,7 @@ import { keySource, readKeys } from '#server/auth/keys/key-file.ts';
 import { Secret } from '#server/config/settings-reader.ts';
 import { startCaptchaServer, type CaptchaServer } from '../../../../simulators/captcha/server.ts';
 import { SECRET, SITE_KEY } from '../../../../simulators/captcha/simulator.ts';
+import { measureCpuMs } from '../../../support/cpu-time.ts';
 import { PASSWORD, newAddress, startAuthWorld, type AuthWorld } from '../fixture.ts';
 
 let captcha: CaptchaServer;
@@ -126,12 +127,13 @@ describe.each(['hcaptcha', 'turnstile'] as const)('with %s', (provider) => {
   });
 
   test('a header that looks like a token costs no time', async () => {
-    const startedAt = performance.now();
     const headers = { Authorization: `Bearer ${'.'.repeat(15_000)} x` };
-    const { body } = await world.request('POST', '/recover', { body: { email: 'a@example.com' }, headers });
-    expect(body).toEqual(refusalBody('no captcha_token found'));
+    const send = async () => {
+      const { body } = await world.request('POST', '/recover', { body: { email: 'a@example.com' }, headers });
+      expect(body).toEqual(refusalBody('no captcha_token found'));
+    };
     // A regular expression that backtracks over the dots of the header would take hours.
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(await measureCpuMs(send)).toBeLessThan(5_000);
   });
 
   test('a service token needs no captcha, unlike a forged one or one with a session', async () => {
