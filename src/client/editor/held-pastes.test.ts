@@ -111,7 +111,7 @@ describe('a held paste', () => {
     holdPaste(handle.editor.view, Promise.resolve(), hasFailed);
     const land = hold('new', 6);
     handle.editor.commands.setTextSelection(10);
-    await vi.waitFor(() => expect(hasFailed).toHaveBeenCalled());
+    await expect.poll(() => hasFailed).toHaveBeenCalled();
     expect(caret()).toBe(10);
     handle.editor.commands.setTextSelection(6);
     type('typed');
@@ -146,7 +146,7 @@ describe('a held paste', () => {
     const land = hold('1', 4);
     const composing = vi.spyOn(handle.editor.view, 'composing', 'get').mockReturnValue(true);
     land();
-    await vi.waitFor(() => expect(composing).toHaveBeenCalled());
+    await expect.poll(() => composing).toHaveBeenCalled();
     expect(handle.read()).toBe(items('a'));
     composing.mockReturnValue(false);
     await untilRead(items('a1'));

@@ -11,6 +11,8 @@ import { loadMerge } from './merge-loader.ts';
 const DATE = day('2026-11-23');
 const TOKEN = `x.${btoa(JSON.stringify({ sub: 'ada' })).replaceAll('=', '')}.x`;
 const MINUTE_MS = 60_000;
+/** A loaded machine needs seconds for what usually takes milliseconds. */
+const WAIT = { timeout: 15_000 };
 
 let sent: number[];
 beforeEach(async () => {
@@ -68,9 +70,9 @@ test('unsaved text is stored again when the database is deleted while the page i
   savers.open(DATE, null, Date.now()).rewrite(() => '<p>a</p>', MINUTE_MS);
   await vi.advanceTimersByTimeAsync(100);
   const draft = (): string | null => localStorage.getItem(keysUnder(localStorage, DRAFT_PREFIX)[0]!);
-  await vi.waitFor(() => expect(draft()).toBe(''));
+  await vi.waitFor(() => expect(draft()).toBe(''), WAIT);
   indexedDB.deleteDatabase(userDatabaseName('ada'));
-  await vi.waitFor(() => expect(draft()).toContain('<p>a</p>'));
+  await vi.waitFor(() => expect(draft()).toContain('<p>a</p>'), WAIT);
   savers.close();
   expect(sent).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { createLimiters } from '../load/limiters.ts';
 import { guardConnections, GuardedRequest } from './connection-guard.ts';
 
@@ -60,7 +60,7 @@ async function startServer(maxBufferedBytes: number) {
       socket.pause();
       const expected = answered + count;
       request(socket, megabytes, count);
-      await vi.waitFor(() => expect(answered).toBe(expected));
+      await expect.poll(() => answered).toBe(expected);
       return socket;
     },
     connect: () => connectTo(port),
@@ -94,7 +94,7 @@ describe('a body in pieces of one byte', () => {
     const socket = server.connect();
     const head = 'PUT / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n';
     socket.write(head + '1\r\na\r\n'.repeat(1_000));
-    await vi.waitFor(() => expect(server.unreadBytes()).toBe(1_000));
+    await expect.poll(server.unreadBytes).toBe(1_000);
     socket.write('1\r\na\r\n'.repeat(100));
     const [response] = (await once(socket, 'data')) as [Buffer];
     expect(response.toString()).toMatch(/^HTTP\/1\.1 400 .*"code":"too_many_pieces"/s);
@@ -106,9 +106,9 @@ describe('a body in pieces of one byte', () => {
     const socket = server.connect();
     socket.write('POST /0 HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n');
     socket.resume();
-    await vi.waitFor(() => expect(server.ended()).toBe(1));
+    await expect.poll(server.ended).toBe(1);
     socket.write('1\r\na\r\n'.repeat(2_000));
-    await vi.waitFor(() => expect(socket.destroyed).toBe(true));
+    await expect.poll(() => socket.destroyed).toBe(true);
   });
 
   test('passes in as many pieces of 64 bytes as it has', async () => {
@@ -116,7 +116,7 @@ describe('a body in pieces of one byte', () => {
     const socket = server.connect();
     const pieces = `40\r\n${'a'.repeat(64)}\r\n`.repeat(1_000);
     socket.write(`PUT / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n${pieces}`);
-    await vi.waitFor(() => expect(server.unreadBytes()).toBe(64_000));
+    await expect.poll(server.unreadBytes).toBe(64_000);
   });
 });
 

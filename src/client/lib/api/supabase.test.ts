@@ -64,7 +64,7 @@ test('a request has the token of the stored session without auth-js, and a renew
   expect(authClient.loads).toBe(1);
   expect(tokens).toEqual(['stored', 'renewed by another tab', 'new'].map((token) => `Bearer ${token}`));
   // A listener from before auth-js loaded hears of it.
-  await vi.waitFor(() => expect(events).toContain('INITIAL_SESSION'));
+  await expect.poll(() => events).toContain('INITIAL_SESSION');
 });
 
 test('a request without a session and without the code of auth-js fails as without a network', async () => {
