@@ -38,9 +38,9 @@ test('storeAnalysis locks the logs of a review in date order', async () => {
     const finishing = store.storeAnalysis(claim, ANALYSIS, { from: first, to: last, logs, review: null });
     const isWaiting = async () =>
       (
-        await db.admin.query('select from pg_stat_activity where pg_backend_pid() <> pid and wait_event_type = $1', [
-          'Lock',
-        ])
+        await db.admin.query(
+          "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+        )
       ).rowCount === 1;
     await expect.poll(isWaiting).toBe(true);
     await other.query('select from entries where user_id = $1 and date = $2 for update nowait', [userId, last]);

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fuzzBudget } from '../../support/fuzz-budget.ts';
+import { waitUntilBlocked } from './block-request.ts';
 import { setUpAuthWorld, newAddress, PASSWORD, SESSION_FIELDS } from './fixture.ts';
 
 const world = setUpAuthWorld();
@@ -214,12 +215,7 @@ describe('an invalid token', () => {
       );
       await other.query("update auth.sessions set aal = 'aal2' where id = $1", session);
       const waiting = renew(refresh);
-      await expect
-        .poll(
-          async () =>
-            (await world.admin.query("select from pg_stat_activity where wait_event = 'transactionid'")).rowCount,
-        )
-        .toBe(1);
+      await waitUntilBlocked(world.admin);
       await other.query('commit');
       expect((await waiting).body.code).toBe('refresh_token_not_found');
     } finally {

@@ -1,5 +1,6 @@
 /** A program asks to be connected: the device authorization grant of RFC 8628 (docs/specification/capture.md 4). */
 import { describe, expect, test } from 'vitest';
+import { waitUntilBlocked } from '../auth/block-request.ts';
 import { setUpAuthWorld, type WireBody } from '../auth/fixture.ts';
 import { ok } from '../auth/factors/factor-client.ts';
 
@@ -81,8 +82,7 @@ describe('a device authorization', () => {
       await owner.query('begin');
       await owner.query('select from auth.users where id = $1 for update', [ana.id]);
       const polled = poll(asked.device_code);
-      const waits = "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
-      await expect.poll(async () => (await world.admin.query(waits)).rowCount).toBe(1);
+      await waitUntilBlocked(world.admin);
       await owner.query('delete from public.connect_requests where approved_by = $1', [ana.id]);
       await owner.query('commit');
       expect(await polled).toMatchObject({ body: { error: 'expired_token' } });
