@@ -80,7 +80,7 @@ describe.skipIf(!disk.isMounted)('on a file system of its own (skipped without t
 
   async function repairDisk(): Promise<void> {
     // The database ends by itself, because it cannot write, and its restarts fail.
-    await expect.poll(() => disk.unmount()).toBe(true);
+    await expect.poll(() => disk.unmount(), { timeout: LIMIT_MS }).toBe(true);
     disk.repair();
   }
 

@@ -61,7 +61,7 @@ describe('a signature', () => {
     }
   });
 
-  test('vouches for no mail to somebody else, whatever its header is made into', { timeout: 60_000 }, async () => {
+  test('vouches for no mail to somebody else, whatever its header is made into', async () => {
     const list = { to: 'Team <list@example.net>', cc: 'ben@example.com', subject: 'Lunch' };
     const signed = await Promise.all(
       ['from:to:cc:subject', 'from:subject', 'from', 'from:from:to:to:cc:cc:subject'].map((headerList) =>
@@ -209,23 +209,19 @@ describe('while DNS fails', () => {
   const arrivalFrom = (domain: string) => ({ ip: '127.0.0.1', helo: `mail.${domain}`, mailFrom: `ana@${domain}` });
   const from = (domain: string) => ({ from: `ana@${domain}` });
 
-  test.each(['SERVFAIL', 'silence'] as const)(
-    'nothing is known of a mail (%s)',
-    { timeout: 20_000 },
-    async (answer) => {
-      const [key, policy, spf] = ['a.example', 'b.example', 'c.example'];
-      for (const name of [`sandbox._domainkey.${key}`, `_dmarc.${policy}`, spf]) provider.answers.set(name, answer);
-      const signed = (domain: string) => provider.sign(write(from(domain)), domain);
-      const results = await Promise.all([
-        check(await signed(key), from(key)),
-        check(await signed(policy), from(policy)),
-        check(write(from(spf)), { ...from(spf), arrival: arrivalFrom(spf) }),
-        // A signature suffices.
-        check(await signed(spf), { ...from(spf), arrival: arrivalFrom(spf) }),
-      ]);
-      expect(results).toEqual(['unknown', 'unknown', 'unknown', 'pass']);
-    },
-  );
+  test.each(['SERVFAIL', 'silence'] as const)('nothing is known of a mail (%s)', async (answer) => {
+    const [key, policy, spf] = ['a.example', 'b.example', 'c.example'];
+    for (const name of [`sandbox._domainkey.${key}`, `_dmarc.${policy}`, spf]) provider.answers.set(name, answer);
+    const signed = (domain: string) => provider.sign(write(from(domain)), domain);
+    const results = await Promise.all([
+      check(await signed(key), from(key)),
+      check(await signed(policy), from(policy)),
+      check(write(from(spf)), { ...from(spf), arrival: arrivalFrom(spf) }),
+      // A signature suffices.
+      check(await signed(spf), { ...from(spf), arrival: arrivalFrom(spf) }),
+    ]);
+    expect(results).toEqual(['unknown', 'unknown', 'unknown', 'pass']);
+  });
 
   test('a mail of a stranger fails, and asks nothing of their domains', async () => {
     provider.answers.set('sandbox._domainkey.stranger.example', 'silence');
