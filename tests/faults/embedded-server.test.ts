@@ -136,7 +136,7 @@ describe('while another process uses the directory', () => {
     const other = startDatabaseProcess(dataDir, 'idle');
     await other.waitForLine('ready');
     other.child.kill('SIGTERM');
-    const server = await open();
+    const server = await openEmbeddedServer({ dataDir, log, lockWaitMs: 60_000 });
     expect(await answer(server.url)).toBe(1);
     await server.close();
   });

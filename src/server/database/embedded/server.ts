@@ -20,6 +20,8 @@ export type EmbeddedOptions = {
   log: Logger;
   /** If another process already serves this directory: refuse, or join it (operator commands, worker processes). */
   whenRunning?: 'refuse' | 'join';
+  /** How long to wait for a process that stops. Tests on a busy machine wait longer. */
+  lockWaitMs?: number;
   /** Settings of PostgreSQL that override those of `supervisor.ts`. Tests trade durability for speed. */
   settings?: Record<string, string>;
 };
@@ -54,7 +56,7 @@ export async function openEmbeddedServer(options: EmbeddedOptions): Promise<Embe
       const running = await joinServer(paths);
       if (running) return running;
     }
-    const maxWaitMs = options.whenRunning === 'join' ? JOIN_WAIT_MS : LOCK_WAIT_MS;
+    const maxWaitMs = options.whenRunning === 'join' ? JOIN_WAIT_MS : (options.lockWaitMs ?? LOCK_WAIT_MS);
     if (Date.now() - since > maxWaitMs) throw new AlreadyRunningError(dataDir);
     await delay(POLL_MS);
   }
