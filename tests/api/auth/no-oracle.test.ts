@@ -94,7 +94,8 @@ type Observed = Record<State, Observation[]>;
 /**
  * Alternating rounds, so that other programs slow all states down alike. An unknown address is new each time. The first
  * round warms up. Most probes end after a few rounds: further ones follow only if the times of two states differ
- * clearly.
+ * clearly. A difference after `ROUNDS` rounds counts only if it lasts for as many again: on a busy machine, chance
+ * alone may make one.
  */
 async function observeStates(probe: Probe, kind: Kind): Promise<Observed> {
   const known = {
@@ -110,8 +111,11 @@ async function observeStates(probe: Probe, kind: Kind): Promise<Observed> {
     }
   };
   await observeRound(STATES, true);
-  for (let round = 1; round <= ROUNDS; round += 1) {
-    if (round > FIRST_ROUNDS && !STATES.some((state) => mayDiffer(compareTimes(observed, state)))) break;
+  const isAny = (limit: (comparison: Comparison) => boolean): boolean =>
+    STATES.some((state) => limit(compareTimes(observed, state)));
+  for (let round = 1; round <= 2 * ROUNDS; round += 1) {
+    if (round > FIRST_ROUNDS && round <= ROUNDS && !isAny(mayDiffer)) break;
+    if (round === ROUNDS + 1 && !isAny(differ)) break;
     await observeRound(round % 2 === 0 ? STATES : STATES.toReversed());
   }
   return observed;
