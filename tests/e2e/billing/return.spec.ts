@@ -203,6 +203,7 @@ test.describe('without a network', () => {
     signUp,
     request,
   }) => {
+    await page.clock.install();
     await signUp(page);
     await refuseSaves(page);
     await page.keyboard.type('written before paying');
@@ -214,16 +215,22 @@ test.describe('without a network', () => {
     await page.route(CAPTURE, async (route) => {
       atCapture.push(await readStoredLog(request, session, today()));
       await refuseSaves(page);
+      // On a busy machine the page would reload, two seconds after the payment, before the test has typed.
+      await page.clock.pauseAt(Date.now() + 10_000);
       await route.continue();
     });
     await payNow(page).click();
-    await expect(editor(page)).toBeVisible();
     await expect.poll(() => atCapture).toEqual([log('written before paying')]);
+    await expect(async () => {
+      await page.clock.runFor(50);
+      await expect(editor(page)).toBeVisible({ timeout: 1_000 });
+    }).toPass();
 
     await editor(page).click();
     await page.keyboard.press('ControlOrMeta+End');
     await page.keyboard.type(', and after it');
     await page.evaluate(() => (document.documentElement.dataset['before'] = ''));
+    await page.clock.resume();
     // The toast disappears after five seconds; without unsaved words the page would have reloaded after two.
     await expectToast(page, MESSAGES.paymentDone);
     await expect(toast(page, MESSAGES.paymentDone)).toHaveCount(0);
