@@ -109,12 +109,17 @@ test.describe('without an answer of the server', () => {
     await signUp(page);
     const session = await sessionOf(page);
     await rejectAnswers(context);
+    await page.clock.pauseAt(Date.now() + 60_000);
     await page.keyboard.type('typed just before the crash');
-    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 150)));
+    await page.clock.runFor(150);
+    // A busy browser needs longer to write what the page has handed over by now.
+    await expect.poll(() => readAllStorage(page)).toContain('typed just before the crash');
     await crash(page);
 
     const next = await context.newPage();
     await next.goto('/journal');
+    // The clock of the context is paused for this page too.
+    await next.clock.resume();
     await expect(items(next)).toHaveText(['typed just before the crash']);
     await expect(status(next, /^(Not saved|On this device)/)).toBeVisible();
     await context.unroute(API);
