@@ -5,7 +5,7 @@ import { addDays, type Day } from '#domain/day/day.ts';
 import { MESSAGES } from '#domain/messages.ts';
 import { log, today } from './support/journal.ts';
 import { test } from './support/coach.ts';
-import { expect, expectNoHorizontalScroll, inBothThemes } from './support/test.ts';
+import { expect, expectNoHorizontalScroll, expectToast, inBothThemes } from './support/test.ts';
 import { openSections } from './support/settings.ts';
 
 const LOGS = (): Record<Day, string> => ({
@@ -249,6 +249,7 @@ test('a document is copied, saved as Word and Markdown, and printed without the 
   await signUp(page, { isCloser: true, logs: LOGS(), path: '/wins' });
   await collect(page);
   await page.getByRole('button', { name: 'Copy Markdown' }).click();
+  await expectToast(page, 'Copied as Markdown.');
   const markdown = await page.evaluate(() => navigator.clipboard.readText());
   expect(markdown).toMatch(/^# Wins .*\n\nAda Smith/);
   expect(markdown).toMatch(/- Shipped the billing migration \(\w{3} \d+\)/);

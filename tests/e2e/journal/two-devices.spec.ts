@@ -164,7 +164,7 @@ test('a day that both devices rewrote asks: both can be kept, or the other one t
     await expect(items(page)).toHaveText(mine.map((line) => `early ${line}`));
     const toast = status(page, 'This day has the other version now.');
     await toast.getByRole('button', { name: 'Undo' }).click();
-    await expect(status(page, 'Your text is back as it was.')).toBeVisible();
+    await expectToast(page, 'Your text is back as it was.');
     await expect(items(page)).toHaveText(mine.map((line) => `${line} late`));
     await expect.poll(() => readStoredLog(request, session, today())).toBe(log(...mine.map((line) => `${line} late`)));
   });
