@@ -17,10 +17,9 @@ import {
   type ConnectRequest,
   type TokenScope,
 } from '#domain/account/access-token.ts';
-import { slackLinkedMail } from '#server/mail/account-emails.ts';
+import { slackLinkedMail, tokenCreatedMail } from '#server/mail/account-emails.ts';
 import { lockUser } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
-import { sendNotice } from '../accounts/security-notice.ts';
 import type { AuthDeps, Endpoint } from '../http/auth-deps.ts';
 import type { Body } from '../http/body.ts';
 import type { Device } from '../http/device.ts';
@@ -42,7 +41,7 @@ import {
   type ConnectRow,
   type RequestKey,
 } from './connect-store.ts';
-import { issueToken, mailTokenCreated, readDays } from './own-tokens.ts';
+import { issueToken, mailNewAccess, readDays } from './own-tokens.ts';
 import { checkName, checkScopes, checkTimeZone, listTokens } from './token-store.ts';
 
 type Form = Body | URLSearchParams;
@@ -105,7 +104,7 @@ export const grantDeviceToken: Endpoint<{ body: Form; device: Device }> = async 
   if ('error' in answer) throw new OAuthError(answer.error, POLL_TEXTS[answer.error]);
   const { userId } = answer;
   const [user] = await findAddress(deps, userId);
-  if (user) mailTokenCreated(deps, user);
+  if (user) mailNewAccess(deps, user, tokenCreatedMail);
   return context.json({
     access_token: answer.token,
     token_type: 'bearer',
@@ -177,12 +176,9 @@ export const allowRequest: Endpoint<GivenApproval> = async (context, deps, given
     return 'slack';
   });
   // A program's owner gets the mail when the program fetches its token.
-  if (kind === 'slack') mailSlackLinked(deps, caller.account.user);
+  if (kind === 'slack') mailNewAccess(deps, caller.account.user, slackLinkedMail);
   return context.body(null, 204);
 };
-
-const mailSlackLinked = (deps: AuthDeps, user: { id: string; email: string | null }): void =>
-  sendNotice(deps, user, (notice) => slackLinkedMail({ ...notice, settingsLink: `${deps.config.publicUrl}/settings` }));
 
 const slackUserOf = ({ slackTeam, slackUser }: ConnectRow) => ({ team: slackTeam!, user: slackUser! });
 

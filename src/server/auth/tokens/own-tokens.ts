@@ -3,6 +3,7 @@
  * (docs/specification/capture.md 2).
  */
 import { TOKEN_DAYS, type CreatedToken, type TokenDays, type TokenList } from '#domain/account/access-token.ts';
+import { ROUTES } from '#domain/routes.ts';
 import type { AsService } from '#server/database/database.ts';
 import { tokenCreatedMail } from '#server/mail/account-emails.ts';
 import { lockUser } from '../accounts/accounts.ts';
@@ -63,7 +64,7 @@ export const addToken: Endpoint<GivenNew> = async (context, deps, { caller, devi
     await requireLiveSession(transaction, session);
     return issueToken(transaction, { ...asked, userId, now: deps.clock.now() }, device);
   });
-  mailTokenCreated(deps, account.user);
+  mailNewAccess(deps, account.user, tokenCreatedMail);
   return context.json(created satisfies CreatedToken);
 };
 
@@ -81,10 +82,13 @@ export async function issueToken(transaction: AsService, token: NewToken, device
   return created;
 }
 
-export const mailTokenCreated = (deps: AuthDeps, user: { id: string; email: string | null }): void =>
-  sendNotice(deps, user, (notice) =>
-    tokenCreatedMail({ ...notice, settingsLink: `${deps.config.publicUrl}/settings` }),
-  );
+/** Tells the owner that something can use the account from now on. Settings list it. */
+export const mailNewAccess = (
+  deps: AuthDeps,
+  user: { id: string; email: string | null },
+  render: typeof tokenCreatedMail,
+): void =>
+  sendNotice(deps, user, (notice) => render({ ...notice, settingsLink: deps.config.publicUrl + ROUTES.settings.path }));
 
 /**
  * RFC 7009: a program ends its own token. An unknown token is answered in the same way, so the answer confirms no
