@@ -18,7 +18,7 @@ export type PreferencesState = {
   preferences: Preferences;
   /** True once the server has sent the preferences. Only then may a screen offer to change them. */
   isRead: boolean;
-  request: Pick<UseQueryResult, 'isFetched' | 'isFetching' | 'refetch'>;
+  request: UseQueryResult<Preferences>;
 };
 
 export function usePreferences(): PreferencesState {

@@ -28,7 +28,6 @@ export function DayCard() {
     <FoldedSection title="Day" summary={preferences.day_ends_at === 3 ? `Ends at ${threeOClock}` : 'Ends at midnight'}>
       <PreferenceFields
         intro="Choose when your day ends. Until then the journal opens on the day before."
-        isRead={isRead}
         request={request}
       >
         <Choices
@@ -52,11 +51,7 @@ export function PromptsCard() {
   const today = useToday();
   return (
     <FoldedSection title="Prompts" summary={preferences.prompts ? 'On' : 'Off'}>
-      <PreferenceFields
-        intro="Choose what today's page asks while it is empty, from noon on."
-        isRead={isRead}
-        request={request}
-      >
+      <PreferenceFields intro="Choose what today's page asks while it is empty, from noon on." request={request}>
         <Choices
           legend="Prompts"
           name="prompts"

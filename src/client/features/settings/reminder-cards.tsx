@@ -85,7 +85,6 @@ function ReminderCard({ preferences, isRead, request, change }: ChangeablePrefer
             {features.mailReplies && ' You can answer the mail by replying to it.'}
           </>
         }
-        isRead={isRead}
         request={request}
       >
         {features.mail && (
@@ -248,7 +247,6 @@ function DigestCard({ preferences, isRead, request, change }: ChangeablePreferen
             their scores.
           </>
         }
-        isRead={isRead}
         request={request}
       >
         <Check

@@ -25,10 +25,10 @@ export function UpgradePrompt({ feature, id, text }: { feature: UpgradeFeature; 
   );
 }
 
-type PreferenceFieldsProps = Pick<PreferencesState, 'isRead' | 'request'> & { intro: ReactNode; children: ReactNode };
+type PreferenceFieldsProps = Pick<PreferencesState, 'request'> & { intro: ReactNode; children: ReactNode };
 
 /** The content of a card that changes the preferences. */
-export function PreferenceFields({ intro, isRead, request, children }: PreferenceFieldsProps) {
+export function PreferenceFields({ intro, request, children }: PreferenceFieldsProps) {
   const { fallbackRef, areaProps } = useFocusRestore();
   return (
     <Stack {...areaProps}>
@@ -36,7 +36,7 @@ export function PreferenceFields({ intro, isRead, request, children }: Preferenc
         {intro}
       </Quiet>
       {/* Not `isError`, which another attempt resets: the button would disappear under the pointer. */}
-      {request.isFetched && !isRead && <LoadError request={request}>Couldn't load this setting.</LoadError>}
+      {request.isFetched && !request.data && <LoadError request={request}>Couldn't load this setting.</LoadError>}
       {children}
     </Stack>
   );
