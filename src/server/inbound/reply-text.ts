@@ -187,8 +187,8 @@ const MAX_CLOSING_LINES = 4;
 const MAX_CLOSING_LENGTH = 60;
 
 /**
- * "Sent from my iPhone" in the languages of mail programs. "Sent from the warehouse" begins so too: a signature also names
- * a `PROGRAM`.
+ * "Sent from my iPhone" in the languages of mail programs. "Sent from the warehouse" begins so too: a signature also
+ * names a `PROGRAM`.
  */
 const SENT =
   /^(?:Sent (?:from|with|via|using)|Von (?:mein|Outlook)|Gesendet (?:mit|vo[nm])|Diese Nachricht wurde|Envoyé (?:de|à partir|avec|par|via)|Enviad[oa] (?:desde|do|a partir|con|com|pelo)|Inviato (?:da|con)|Verzonden|Verstuurd|Отправлено (?:с|из)|Надіслано з|Изпратено от|Στάλθηκε από|发自|發自|從我的|从我的|来自|Wysłan[eo] z|Skickat från|Sendt fra|Lähetetty|Odesláno z|Odoslané z|Trimis de pe|Küldve|Enviat des|Dikirim dari|Được gửi từ|ส่งจาก|أُ?رسلت من|تم الإرسال من|נשלח מ)|(?:から送信|에서 보냄|gönderildi)$/u;
